@@ -1,0 +1,1 @@
+"""Pure functions from files to chunks, units and graphs."""

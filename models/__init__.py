@@ -1,0 +1,1 @@
+"""Models by name, and the one place that calls them."""

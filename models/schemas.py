@@ -1,0 +1,39 @@
+"""What models are asked to answer in, as pydantic schemas. Field order is the order of writing."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+
+class DocumentGrade(BaseModel):
+    """Verdict on one document."""
+
+    reason: str = Field(description="Why, in at most fifteen words.")
+    verdict: Literal["relevant", "partly", "irrelevant"]
+
+
+class NumberedGrade(DocumentGrade):
+    """Verdict on one of several documents."""
+
+    number: int = Field(description="Number of the document, as given.")
+
+
+class DocumentGrades(BaseModel):
+    """Verdicts on several documents."""
+
+    grades: list[NumberedGrade] = Field(description="One for each document, in their order.")
+
+
+class SearchQuery(BaseModel):
+    """One query for a search engine."""
+
+    query: str = Field(description="The query alone.")
+    reason: str = Field(default="", description="What was changed, in at most fifteen words.")
+
+
+class StandaloneQuestion(BaseModel):
+    """A question that can be understood without the conversation."""
+
+    question: str

@@ -1,0 +1,1 @@
+"""Ways to use the graphs: command line, tools, diagnosis."""

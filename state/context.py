@@ -1,0 +1,174 @@
+"""The context schema that all techniques build on, and the one way for a node to read it.
+
+A context is flat, plain and bounded, so that LangGraph Studio shows it as a form. It is not part
+of a checkpoint: `prepare` keeps its values in the state as `settings`, and `context_of` reads
+them back, so that a run resumed without a context goes on with the index and tenant it began with.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from ragweave.state.errors import InvalidSetting
+
+DEFAULT_INDEX = "lance:.ragweave/index"
+DEFAULT_MODEL = "offline"
+DEFAULT_EMBEDDINGS = "offline"
+
+ContextT = TypeVar("ContextT", bound=BaseModel)
+
+
+def from_environment(variable: str, default: str) -> str:
+    """Value of an environment variable, or the default when it is unset or empty."""
+    return os.environ.get(variable) or default
+
+
+def prompt_field(name: str, *nodes: str) -> Any:
+    """Context field holding the instructions in `state/prompts/<name>.md`, editable in Studio.
+
+    Only instructions are editable: question and documents are added as data by `nodes/prompt.py`,
+    so nothing in them, and nothing typed here, can change a prompt's structure.
+    """
+    text = files("ragweave.state.prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")
+    return Field(
+        default=text.strip(),
+        description=f"Instructions for {', '.join(nodes)}.",
+        json_schema_extra={"langgraph_nodes": list(nodes), "langgraph_type": "prompt"},
+    )
+
+
+class IndexContext(BaseModel):
+    """Which index, in which embedding space, for which tenant."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    index: str = Field(
+        default_factory=lambda: from_environment("RAGWEAVE_INDEX", DEFAULT_INDEX),
+        description="Index: lance:PATH, weaviate:URL, graphrag:PATH, or a registered name.",
+    )
+    embeddings: str = Field(
+        default_factory=lambda: from_environment("RAGWEAVE_EMBEDDINGS", DEFAULT_EMBEDDINGS),
+        description="Embeddings: offline, openai:MODEL, PROVIDER:MODEL, or a registered name.",
+    )
+    tenant: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9_-]{1,64}$",
+        description="Tenant of a multi-tenant index. Such an index answers nobody without one.",
+    )
+
+
+class RagContext(IndexContext):
+    """Settings that all question-answering techniques share."""
+
+    model: str = Field(
+        default_factory=lambda: from_environment("RAGWEAVE_MODEL", DEFAULT_MODEL),
+        description="Chat model that answers: offline, openai:MODEL, PROVIDER:MODEL, or a "
+        "registered name.",
+    )
+    fast_model: str | None = Field(
+        default=None,
+        description="Chat model that grades, rewrites and expands; the answering one if empty.",
+    )
+    top_k: int = Field(default=8, ge=1, le=100, description="How many chunks to retrieve.")
+    search_mode: Literal["hybrid", "vector", "keyword"] = Field(
+        default="hybrid", description="Search by meaning, by words, or by both."
+    )
+    alpha: float = Field(
+        default=0.25,
+        ge=0,
+        le=1,
+        description="Weight of the vector side in hybrid search; the rest is keywords. 0.25 suits "
+        "the offline embeddings; stronger ones deserve more.",
+    )
+    filters: dict[str, Any] = Field(
+        default_factory=dict,
+        description='Only chunks whose fields match, such as {"year": {"$gte": 2020}}.',
+    )
+    language: str | None = Field(
+        default=None,
+        max_length=64,
+        description="Language of the answer; that of the question if empty.",
+    )
+    max_model_calls: int = Field(
+        default=100, ge=0, le=10_000, description="Most model calls a run may make."
+    )
+    max_tokens: int = Field(
+        default=1_000_000,
+        ge=0,
+        le=100_000_000,
+        description="Most tokens, in and out, a run may use.",
+    )
+    deadline_seconds: float = Field(
+        default=300,
+        gt=0,
+        le=86_400,
+        description="Seconds after which a run ends with what it has.",
+    )
+    max_concurrency: int = Field(
+        default=8, ge=1, le=64, description="Most model calls of one run at the same time."
+    )
+    condense_prompt: str = prompt_field("condense", "prepare")
+
+    @property
+    def hidden_model(self) -> str:
+        """Name of the model for the calls that nobody sees."""
+        return self.fast_model or self.model
+
+
+def context_of(
+    state: Mapping[str, Any], runtime_context: object, schema: type[ContextT]
+) -> ContextT:
+    """The context a node works with.
+
+    The run's own `settings` come first (a resumed run has no context, and a sub-graph is given
+    its parent's). Before `prepare` has stored them it is the runtime's: nothing, a dict, the
+    schema itself, or the object of a foreign parent graph, of which the fields of the same name
+    that hold a valid value are used.
+
+    Raises:
+        InvalidSetting: a value in a dict does not fit the schema.
+    """
+    if settings := state.get("settings"):
+        return schema.model_validate(settings)
+    if isinstance(runtime_context, schema):
+        return runtime_context
+    if isinstance(runtime_context, Mapping):
+        try:
+            return schema.model_validate(runtime_context)
+        except ValidationError as error:
+            raise InvalidSetting(_one_line(error)) from error
+    return schema.model_validate(_fitting(runtime_context, schema))
+
+
+def settings_of(context: BaseModel) -> dict[str, Any]:
+    """Plain values of a context to keep in the state: what was set, and what it depends on."""
+    kept = context.model_dump(mode="json", exclude_defaults=True)
+    names = ("index", "embeddings", "tenant", "model")
+    return {**kept, **{name: getattr(context, name, None) for name in names}}
+
+
+def _fitting(foreign: object, schema: type[BaseModel]) -> dict[str, Any]:
+    values = {}
+    for name, field in schema.model_fields.items():
+        value = getattr(foreign, name, None)
+        if value is not None and _fits(value, field.annotation, field.metadata):
+            values[name] = value
+    return values
+
+
+def _fits(value: object, annotation: Any, constraints: list[Any]) -> bool:
+    constrained: Any = Annotated[(annotation, *constraints)] if constraints else annotation
+    try:
+        TypeAdapter(constrained).validate_python(value, strict=True)
+    except ValidationError:
+        return False
+    return True
+
+
+def _one_line(error: ValidationError) -> str:
+    return "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())

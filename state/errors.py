@@ -1,0 +1,95 @@
+"""Every error that a caller may want to catch, under one base, each saying what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ragweave.state.records import Usage
+
+
+class RagweaveError(Exception):
+    """Base of all errors that ragweave raises on purpose."""
+
+
+class InvalidQuestion(RagweaveError, ValueError):
+    """The question is empty, missing or longer than `MAX_QUESTION_CHARACTERS`."""
+
+
+class InvalidSetting(RagweaveError, ValueError):
+    """A name or value that the user gave does not exist or does not fit (model, index, path)."""
+
+
+# --- models -----------------------------------------------------------------------------------
+
+
+class ModelRefused(RagweaveError):
+    """The provider refused the key or the request. Trying again cannot help."""
+
+
+class CallFailed(RagweaveError):
+    """One model call that gave nothing usable. A node handles it and the run goes on.
+
+    `usage` is what the failed attempts cost, so that it can still be counted.
+    """
+
+    def __init__(self, message: str, *, usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage
+
+
+class ModelUnavailable(CallFailed):
+    """No answer after all attempts: timeouts, refused connections, 429 or 5xx."""
+
+
+class MalformedAnswer(CallFailed):
+    """The model answered, but never in the structure asked for. `text` is its last answer."""
+
+    def __init__(self, message: str, *, text: str = "", usage: Usage | None = None) -> None:
+        super().__init__(message, usage=usage)
+        self.text = text
+
+
+class BudgetReached(CallFailed):
+    """The call was not made: it would have passed the run's budget. `limit` names which one."""
+
+    def __init__(self, message: str, *, limit: str, usage: Usage | None = None) -> None:
+        super().__init__(message, usage=usage)
+        self.limit = limit
+
+
+# --- indexes ----------------------------------------------------------------------------------
+
+
+class IndexFailure(RagweaveError):
+    """Base of all errors of an index."""
+
+
+class IndexMissing(IndexFailure):
+    """The named index does not exist (a default index that is missing is merely empty)."""
+
+
+class IndexUnavailable(IndexFailure):
+    """The index cannot be reached. Retryable."""
+
+
+class IndexTimeout(IndexFailure):
+    """The index did not answer before the deadline. Retryable."""
+
+
+class IndexAuth(IndexFailure):
+    """The index refused the credentials."""
+
+
+class IndexSchemaMismatch(IndexFailure):
+    """Dimension, collection, field, tenant, embeddings or text analysis differ from the index."""
+
+
+class WriteFailed(IndexFailure):
+    """Some records were not written. `failed` maps each one's id to the reason."""
+
+    def __init__(self, message: str, *, failed: Mapping[str, str]) -> None:
+        super().__init__(message)
+        self.failed = dict(failed)

@@ -1,0 +1,1 @@
+"""Indexes behind one contract: LanceDB, Weaviate, any LangChain retriever."""
