@@ -44,13 +44,15 @@ class Ledger:
         """Seconds left before the deadline; may be negative."""
         return context.deadline_seconds - (time.monotonic() - self._resumed)
 
-    def reserve(self, context: RagContext) -> None:
+    def reserve(self, context: RagContext, *, hidden: bool) -> None:
         """Count one call that is about to be made.
+
+        A hidden call (grading, rewriting, ...) leaves the last call of the budget to the answer.
 
         Raises:
             BudgetReached: the call would pass a limit. Nothing was counted.
         """
-        if self.calls >= context.max_model_calls:
+        if self.calls >= context.max_model_calls - hidden:
             raise _reached("max_model_calls", context.max_model_calls, "model calls")
         if self.tokens >= context.max_tokens:
             raise _reached("max_tokens", context.max_tokens, "tokens")

@@ -46,11 +46,24 @@ class Shared(TypedDict, total=False):
     usage: Annotated[Usage, add_usage]
 
 
+class Draft(TypedDict):
+    """The answer as the model wrote it, before its citations are verified."""
+
+    text: str
+    message_id: str
+    """Id under which its tokens were streamed."""
+    metadata: dict[str, Any]
+    """The provider's metadata; the offline model says here that no language model was used."""
+    partial: bool
+    """The budget ended before the answer did."""
+
+
 class RagState(Input, Shared, total=False):
     """The part of the state that all question-answering techniques share."""
 
     search_question: str
     """The question as searched for: condensed with the history when it is a follow-up."""
+    draft: Draft
     answer: str
     status: Status
     citations: list[Citation]

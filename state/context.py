@@ -51,15 +51,21 @@ class IndexContext(BaseModel):
         default_factory=lambda: from_environment("RAGWEAVE_INDEX", DEFAULT_INDEX),
         description="Index: lance:PATH, weaviate:URL, graphrag:PATH, or a registered name.",
     )
-    embeddings: str = Field(
-        default_factory=lambda: from_environment("RAGWEAVE_EMBEDDINGS", DEFAULT_EMBEDDINGS),
-        description="Embeddings: offline, openai:MODEL, PROVIDER:MODEL, or a registered name.",
+    embeddings: str | None = Field(
+        default_factory=lambda: os.environ.get("RAGWEAVE_EMBEDDINGS") or None,
+        description="Embeddings: offline, openai:MODEL, PROVIDER:MODEL, or a registered name; "
+        "if empty those that the index was made with (a new index: offline).",
     )
     tenant: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z0-9_-]{1,64}$",
         description="Tenant of a multi-tenant index. Such an index answers nobody without one.",
     )
+
+    @property
+    def new_embeddings(self) -> str:
+        """Name of the embeddings for an index that does not exist yet."""
+        return self.embeddings or DEFAULT_EMBEDDINGS
 
 
 class RagContext(IndexContext):

@@ -32,6 +32,8 @@ class CragState(RagState, total=False):
     grades: Annotated[list[Grade], append]
     action: Action
     """What the grades call for: answer, search the web instead, or use both."""
+    search_web: bool
+    """Whether the web is to be searched; `decisions` says why or why not."""
     queries: Annotated[list[str], append]
     """Every query that was rewritten for the web, in order."""
     web_query: str
