@@ -53,11 +53,11 @@ class Ledger:
             BudgetReached: the call would pass a limit. Nothing was counted.
         """
         if self.calls >= context.max_model_calls - hidden:
-            raise _reached("max_model_calls", context.max_model_calls, "model calls")
+            raise reached("max_model_calls", context, self.calls)
         if self.tokens >= context.max_tokens:
-            raise _reached("max_tokens", context.max_tokens, "tokens")
+            raise reached("max_tokens", context, self.tokens)
         if self.remaining(context) <= 0:
-            raise _reached("deadline_seconds", context.deadline_seconds, "seconds")
+            raise reached("deadline_seconds", context, self.elapsed())
         self.calls += 1
 
     def spend(self, tokens: int) -> None:
@@ -87,8 +87,12 @@ def ledger_of(state: Mapping[str, Any]) -> Ledger:
     return ledger
 
 
-def _reached(limit: str, value: float, unit: str) -> BudgetReached:
+def reached(limit: str, context: RagContext, used: float, *, text: str = "") -> BudgetReached:
+    """The error for a limit of the context that has been reached."""
     return BudgetReached(
-        f"Budget reached: {value:g} {unit} ({limit}). Raise {limit} to let the run go on.",
+        f"The budget is spent: {limit} is {getattr(context, limit):g}, {used:g} used. "
+        f"Raise {limit} to let the run go on.",
         limit=limit,
+        used=used,
+        text=text,
     )

@@ -46,6 +46,11 @@ class Shared(TypedDict, total=False):
     usage: Annotated[Usage, add_usage]
 
 
+def carried(state: Shared) -> Shared:
+    """What every `Send` must carry so that its worker belongs to the same run."""
+    return Shared(settings=state["settings"], usage=state["usage"])
+
+
 class Draft(TypedDict):
     """The answer as the model wrote it, before its citations are verified."""
 

@@ -119,6 +119,7 @@ class RagContext(IndexContext):
         default=8, ge=1, le=64, description="Most model calls of one run at the same time."
     )
     condense_prompt: str = prompt_field("condense", "prepare")
+    answer_prompt: str = prompt_field("answer", "answer_question")
 
     @property
     def hidden_model(self) -> str:
@@ -152,10 +153,17 @@ def context_of(
 
 
 def settings_of(context: BaseModel) -> dict[str, Any]:
-    """Plain values of a context to keep in the state: what was set, and what it depends on."""
-    kept = context.model_dump(mode="json", exclude_defaults=True)
-    names = ("index", "embeddings", "tenant", "model")
-    return {**kept, **{name: getattr(context, name, None) for name in names}}
+    """Plain values of a context to keep in the state.
+
+    A value is left out where reading the settings back gives it anyway. Nodes that techniques
+    share read them as `RagContext`, so a technique's own default for one of its fields is kept.
+    """
+    fields = {**type(context).model_fields, **RagContext.model_fields}
+    return {
+        name: value
+        for name, value in context.model_dump(mode="json").items()
+        if fields[name].default_factory or value != fields[name].default
+    }
 
 
 def _fitting(foreign: object, schema: type[BaseModel]) -> dict[str, Any]:

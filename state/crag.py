@@ -78,4 +78,3 @@ class CragContext(RagContext):
     )
     grade_prompt: str = prompt_field("grade", "grade_document", "grade_documents")
     rewrite_prompt: str = prompt_field("rewrite", "rewrite_question")
-    answer_prompt: str = prompt_field("answer", "answer_question")

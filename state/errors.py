@@ -53,11 +53,18 @@ class MalformedAnswer(CallFailed):
 
 
 class BudgetReached(CallFailed):
-    """The call was not made: it would have passed the run's budget. `limit` names which one."""
+    """The run's budget is spent: `limit` names which one, `used` says how far it had come.
 
-    def __init__(self, message: str, *, limit: str, usage: Usage | None = None) -> None:
+    `text` is what a streamed answer had said before the deadline cut it off.
+    """
+
+    def __init__(
+        self, message: str, *, limit: str, used: float, text: str = "", usage: Usage | None = None
+    ) -> None:
         super().__init__(message, usage=usage)
         self.limit = limit
+        self.used = used
+        self.text = text
 
 
 # --- indexes ----------------------------------------------------------------------------------

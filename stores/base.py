@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from ragweave.state.errors import IndexSchemaMismatch
 from ragweave.state.records import ScoreKind
 
 SearchMode = Literal["vector", "keyword", "hybrid"]
@@ -32,6 +33,14 @@ class IndexSpec:
     """Name of the embeddings that made the vectors, such as `offline` or `openai:MODEL`."""
     fields: Mapping[str, FieldType] = field(default_factory=dict)
     """Metadata fields that can be filtered on, by name."""
+
+    def expect_embeddings(self, name: str, index: str) -> None:
+        """Raise `IndexSchemaMismatch` if the index was made with other embeddings than `name`."""
+        if name != self.embeddings:
+            raise IndexSchemaMismatch(
+                f"{index} was made with embeddings {self.embeddings!r}, not {name!r}. Leave "
+                f"`embeddings` empty to use those, or ingest into another index."
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,144 @@
+"""Answering from numbered sources, streamed, and what is said when there are none."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langgraph.runtime import Runtime
+
+from ragweave.models.calls import stream_text
+from ragweave.models.prompt import (
+    history_section,
+    language_section,
+    prompt,
+    question_section,
+    sources_section,
+)
+from ragweave.nodes.cite import TokenFilter
+from ragweave.nodes.events import decided, emit, failed
+from ragweave.nodes.prepare import turns
+from ragweave.nodes.sources import numbered
+from ragweave.state.base import Draft, RagState
+from ragweave.state.context import RagContext, context_of
+from ragweave.state.errors import BudgetReached
+from ragweave.state.records import Source
+from ragweave.state.text import sentences
+
+PARTIAL_SOURCES = 3
+"""Sources quoted when the budget ends before an answer could be written."""
+
+
+async def answer_question(state: RagState, runtime: Runtime[Any]) -> dict[str, Any]:
+    """Answer the user's own words from `sources`, streaming tokens whose markers are checked.
+
+    If the budget ends first the answer is partial: see `_cut_off`.
+    """
+    context = context_of(state, runtime.context, RagContext)
+    sources = state["sources"]
+    tokens = TokenFilter([source["number"] for source in sources])
+
+    def on_text(text: str) -> None:
+        if checked := tokens.feed(text):
+            emit(state, runtime, "token", text=checked)
+
+    messages = prompt(
+        context.answer_prompt,
+        history_section(turns(state["messages"][:-1])),
+        sources_section(sources, state.get("excerpts")),
+        question_section(state["question"]),
+        language_section(context.language),
+    )
+    try:
+        reply = await stream_text(
+            messages,
+            model=context.model,
+            stage="answer",
+            state=state,
+            context=context,
+            on_text=on_text,
+        )
+    except BudgetReached as reached:
+        return _cut_off(state, runtime, reached, tokens)
+    if rest := tokens.close():
+        emit(state, runtime, "token", text=rest)
+    draft = Draft(
+        text=reply.value,
+        message_id=reply.message.id or str(uuid.uuid4()),
+        metadata=_plain(reply.message.response_metadata),
+        partial=False,
+    )
+    return {"draft": draft, "usage": reply.usage}
+
+
+async def report_no_evidence(state: RagState, runtime: Runtime[Any]) -> dict[str, Any]:
+    """Say honestly that nothing was found, and what was tried. No model is called."""
+    context = context_of(state, runtime.context, RagContext)
+    answer = no_evidence(state, context)
+    emit(state, runtime, "token", text=answer)
+    return {
+        "answer": answer,
+        "status": "no_evidence",
+        "citations": [],
+        "invalid_markers": [],
+        "sources": looked_at(state),
+        "messages": [AIMessage(answer, id=str(uuid.uuid4()))],
+        "structured_response": {"answer": answer, "status": "no_evidence", "citations": []},
+        "decisions": decided("report_no_evidence", "no_evidence", answer),
+    }
+
+
+def no_evidence(state: Mapping[str, Any], context: RagContext) -> str:
+    """The sentence that names what was tried, in Chinese for a Chinese question."""
+    documents, queries = len(state.get("documents") or []), state.get("queries") or []
+    chinese = re.search(r"[\u4e00-\u9fff]", context.language or state["question"])
+    if chinese or (context.language or "").lower().startswith(("zh", "chinese")):
+        tried = f"检索到 {documents} 篇文档，均不能回答" if documents else "索引中没有找到相关文档"
+        web = f"；并在网上搜索了：{'；'.join(queries)}" if queries else ""
+        return f"没有找到可以回答这个问题的依据：{tried}{web}。"
+    tried = (
+        f"none of the {documents} documents retrieved answers it"
+        if documents
+        else "nothing was retrieved from the index"
+    )
+    web = (
+        f", and searching the web for {'; '.join(map(repr, queries))} did not help"
+        if queries
+        else ""
+    )
+    return f"No evidence was found to answer this question: {tried}{web}."
+
+
+def looked_at(state: Mapping[str, Any]) -> list[Source]:
+    """Everything that was retrieved, best first, numbered."""
+    return numbered([*(state.get("documents") or []), *(state.get("web_results") or [])])
+
+
+def _cut_off(
+    state: RagState, runtime: Runtime[Any], reached: BudgetReached, tokens: TokenFilter
+) -> dict[str, Any]:
+    """The best partial answer: what was said so far, or what the first sources say first."""
+    text = reached.text or " ".join(
+        f"{_first_sentence(source, state.get('excerpts') or {})} [{source['number']}]"
+        for source in state["sources"][:PARTIAL_SOURCES]
+    )
+    shown = tokens.close() if reached.text else tokens.feed(text) + tokens.close()
+    if shown:
+        emit(state, runtime, "token", text=shown)
+    draft = Draft(text=text, message_id=str(uuid.uuid4()), metadata={}, partial=True)
+    return {"draft": draft, **failed(state, runtime, reached)}
+
+
+def _first_sentence(source: Source, excerpts: Mapping[str, str]) -> str:
+    text = excerpts.get(source["id"], source["text"])
+    spans = sentences(text)
+    return text[slice(*spans[0])].strip() if spans else text.strip()
+
+
+def _plain(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a provider's metadata is worth keeping in a checkpoint."""
+    names = ("model_name", "finish_reason", "language_model")
+    return {name: metadata[name] for name in names if name in metadata}

@@ -1,0 +1,132 @@
+"""The first node of every technique: check the question, fix the settings, start clean."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langgraph.runtime import Runtime
+
+from ragweave.models.calls import ask_structured
+from ragweave.models.prompt import history_section, prompt, question_section
+from ragweave.models.schemas import StandaloneQuestion
+from ragweave.nodes.events import failed
+from ragweave.state.base import MAX_QUESTION_CHARACTERS, RagState
+from ragweave.state.context import RagContext, context_of, settings_of
+from ragweave.state.errors import CallFailed, InvalidQuestion
+from ragweave.state.reducers import fresh_channels
+
+MAX_HISTORY_MESSAGES = 10
+MAX_TURN_CHARACTERS = 4_000
+
+Prepare = Callable[[Any, Runtime[Any]], Awaitable[dict[str, Any]]]
+
+
+def prepare(technique: str, state_type: type, context_type: type[RagContext]) -> Prepare:
+    """Make the node `prepare` of one technique.
+
+    The node raises `InvalidQuestion`, keeps the context's values in the state, empties what the
+    last turn of the thread left behind, and condenses a follow-up question with the conversation.
+    """
+
+    async def prepare(state: RagState, runtime: Runtime[Any]) -> dict[str, Any]:
+        question, history, asked = read_question(state)
+        context = _requested_context(state, runtime, context_type)
+        settings = {
+            **settings_of(context),
+            "technique": technique,
+            "run_id": uuid.uuid4().hex,
+            "asked": question,
+        }
+        started = {
+            **_cleared(state, state_type),
+            "settings": settings,
+            "question": question,
+            "messages": asked,
+        }
+        condensed = await _condense(question, history, context, {"settings": settings}, runtime)
+        return {**started, **condensed}
+
+    return prepare
+
+
+def read_question(state: Mapping[str, Any]) -> tuple[str, list[AnyMessage], list[AnyMessage]]:
+    """The question, the messages before it, and the message to add for it, if it is not there yet.
+
+    A thread keeps the last turn's `question`; a new human message that nobody has answered is
+    newer than it, unless the caller gave another question along with it.
+
+    Raises:
+        InvalidQuestion: there is none, or it is too long.
+    """
+    messages = list(state.get("messages") or [])
+    given = (state.get("question") or "").strip()
+    stale = given == (state.get("settings") or {}).get("asked")
+    waiting = bool(messages) and isinstance(messages[-1], HumanMessage)
+    if waiting and (not given or stale or given == messages[-1].text.strip()):
+        question, history, asked = messages[-1].text.strip(), messages[:-1], []
+    else:
+        question, history, asked = given, messages, [HumanMessage(given)]
+    if not question:
+        raise InvalidQuestion(
+            "The question is empty. Give one as `question` or as a human message."
+        )
+    if len(question) > MAX_QUESTION_CHARACTERS:
+        raise InvalidQuestion(
+            f"The question has {len(question):,} characters; at most "
+            f"{MAX_QUESTION_CHARACTERS:,} are allowed. Put long texts into the index instead."
+        )
+    return question, history, asked
+
+
+def turns(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+    """The last turns of a conversation that have text, each cut to a bounded length."""
+    spoken = [m for m in messages if isinstance(m, HumanMessage | AIMessage) and m.text.strip()]
+    return [
+        type(message)(message.text[:MAX_TURN_CHARACTERS])
+        for message in spoken[-MAX_HISTORY_MESSAGES:]
+    ]
+
+
+def _requested_context(
+    state: RagState, runtime: Runtime[Any], context_type: type[RagContext]
+) -> RagContext:
+    """The context given for this turn, or else the one that the thread began with."""
+    if runtime.context is None:
+        return context_of(state, None, context_type)
+    return context_of({}, runtime.context, context_type)
+
+
+def _cleared(state: RagState, state_type: type) -> dict[str, Any]:
+    fresh = fresh_channels(state_type)
+    kept = {"messages", "question", "settings"}
+    stale = {name: None for name in state if name not in kept and name not in fresh}
+    return {**stale, **fresh}
+
+
+async def _condense(
+    question: str,
+    history: list[AnyMessage],
+    context: RagContext,
+    state: Mapping[str, Any],
+    runtime: Runtime[Any],
+) -> dict[str, Any]:
+    """The question as it will be searched for: alone, or condensed with the conversation."""
+    if not (earlier := turns(history)):
+        return {"search_question": question}
+    messages = prompt(context.condense_prompt, history_section(earlier), question_section(question))
+    try:
+        reply = await ask_structured(
+            StandaloneQuestion,
+            messages,
+            model=context.hidden_model,
+            stage="condense",
+            state=state,
+            context=context,
+        )
+    except CallFailed as failure:
+        return {"search_question": question, **failed(state, runtime, failure)}
+    condensed = reply.value.question.strip()[:MAX_QUESTION_CHARACTERS] or question
+    return {"search_question": condensed, "usage": reply.usage}

@@ -1,0 +1,71 @@
+"""CRAG's knowledge refinement: of the documents kept, show the model only the best strips."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from langgraph.runtime import Runtime
+
+from ragweave.models.embedding import embed_texts
+from ragweave.nodes.action import usable_documents, usable_web_results
+from ragweave.nodes.sources import numbered
+from ragweave.state.context import DEFAULT_EMBEDDINGS, context_of
+from ragweave.state.crag import CragContext, CragState
+from ragweave.state.records import Source
+from ragweave.state.text import strips
+
+GAP = " [...] "
+"""Between strips that do not follow each other; no citation marker."""
+
+
+async def refine_documents(state: CragState, runtime: Runtime[CragContext]) -> dict[str, Any]:
+    """Number the documents and web results to answer from, cut down to their best strips.
+
+    A strip is a few sentences; it is scored by its embedding's cosine to the question's, without a
+    model call. The best ones stay in reading order; a source of which none stays is left out.
+    """
+    context = context_of(state, runtime.context, CragContext)
+    usable = numbered([*usable_documents(state), *usable_web_results(state)])
+    cut = [(source, span) for source in usable for span in _spans(source, context)]
+    if not context.refine or len(cut) <= context.top_strips:
+        return {"sources": usable, "excerpts": {}}
+    question = state["search_question"]
+    texts = [source["text"][start:end] for source, (start, end) in cut]
+    name = context.embeddings or DEFAULT_EMBEDDINGS
+    vectors = np.asarray(await embed_texts([question, *texts], embeddings=name))
+    best = np.argsort(-_cosines(vectors[0], vectors[1:]), kind="stable")[: context.top_strips]
+    kept = [cut[position] for position in sorted(best)]
+    return _excerpted(kept)
+
+
+def _spans(source: Source, context: CragContext) -> list[tuple[int, int]]:
+    return strips(source["text"], context.strip_sentences)
+
+
+def _cosines(query: np.ndarray[Any, Any], vectors: np.ndarray[Any, Any]) -> Any:
+    lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
+    return vectors @ query / np.maximum(lengths, 1e-12)
+
+
+def _excerpted(kept: list[tuple[Source, tuple[int, int]]]) -> dict[str, Any]:
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for source, span in kept:
+        spans.setdefault(source["id"], []).append(span)
+    return {
+        "sources": numbered([source for source, _ in kept]),
+        "excerpts": {
+            source["id"]: _joined(source["text"], spans[source["id"]]) for source, _ in kept
+        },
+    }
+
+
+def _joined(text: str, spans: list[tuple[int, int]]) -> str:
+    """The spans' text, with a gap marked where something between two of them was left out."""
+    pieces, end = [], None
+    for start, stop in spans:
+        if end is not None:
+            pieces.append(GAP if text[end:start].strip() else text[end:start])
+        pieces.append(text[start:stop])
+        end = stop
+    return "".join(pieces)

@@ -1,0 +1,78 @@
+"""Searching the index named in the context."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.runtime import Runtime
+from langsmith import traceable
+
+from ragweave.models.embedding import embed_query
+from ragweave.nodes.events import emit
+from ragweave.nodes.sources import source_of, traced_documents
+from ragweave.state.base import RagState
+from ragweave.state.context import DEFAULT_INDEX, RagContext, context_of
+from ragweave.state.errors import IndexMissing
+from ragweave.state.records import Source
+from ragweave.stores import open_index
+from ragweave.stores.base import Index, IndexSpec, SearchSpec
+
+
+async def retrieve_documents(state: RagState, runtime: Runtime[Any]) -> dict[str, Any]:
+    """Retrieve the chunks nearest to the question into `documents`, best first."""
+    context = context_of(state, runtime.context, RagContext)
+    index, spec = await searchable_index(context)
+    if spec is None:
+        warning = f"There is no index at {context.index} yet; `ragweave ingest PATH` makes one."
+        return {"documents": [], "warnings": [warning]}
+    query = state["search_question"]
+    documents = await search_index(query, index=index, embeddings=spec.embeddings, context=context)
+    emit(state, runtime, "retrieved", query=query, ids=[source["id"] for source in documents])
+    return {"documents": documents}
+
+
+async def searchable_index(context: RagContext) -> tuple[Index, IndexSpec | None]:
+    """The context's index and what it was made for; None if it is the default one, not made yet.
+
+    Raises:
+        IndexMissing: an index was named, and it is not there.
+        IndexSchemaMismatch: the context names other embeddings than the index was made with.
+    """
+    index = await open_index(context.index, tenant=context.tenant)
+    spec = await index.spec()
+    if spec is None and context.index != DEFAULT_INDEX:
+        raise IndexMissing(
+            f"There is no index at {context.index}. Make it with "
+            f"`ragweave ingest PATH --index {context.index}`, or name another."
+        )
+    if spec is not None and context.embeddings:
+        spec.expect_embeddings(context.embeddings, index.name)
+    return index, spec
+
+
+@traceable(
+    run_type="retriever",
+    name="search_index",
+    process_inputs=lambda inputs: {"query": inputs["query"]},
+    process_outputs=lambda sources: {"documents": traced_documents(sources)},
+)
+async def search_index(
+    query: str, *, index: Index, embeddings: str, context: RagContext, k: int | None = None
+) -> list[Source]:
+    """The `k` (`top_k`) chunks that the context's kind of search finds for one query."""
+    spec = SearchSpec(
+        text=query,
+        vector=await query_vector(query, embeddings, context),
+        mode=context.search_mode,
+        k=k or context.top_k,
+        alpha=context.alpha,
+        filters=context.filters,
+    )
+    return [source_of(hit) for hit in await index.search(spec)]
+
+
+async def query_vector(query: str, embeddings: str, context: RagContext) -> list[float] | None:
+    """The query's embedding, unless the search goes by words alone."""
+    if context.search_mode == "keyword" or not embeddings:
+        return None
+    return await embed_query(query, embeddings=embeddings)

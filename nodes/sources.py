@@ -1,0 +1,51 @@
+"""Sources: from search hits, numbered for a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ragweave.state.records import Source
+from ragweave.stores.base import Hit
+
+TRACED_CHARACTERS = 1_000
+
+
+def source_of(hit: Hit) -> Source:
+    """A hit as a source that has no number yet."""
+    chunk = hit.chunk
+    return Source(
+        number=0,
+        id=chunk.id,
+        document_id=chunk.document_id,
+        text=chunk.text,
+        title=chunk.title,
+        url=chunk.url,
+        path=chunk.path,
+        page=chunk.page,
+        start=chunk.start,
+        end=chunk.end,
+        score=hit.score,
+        score_kind=hit.kind,
+        metadata=dict(chunk.metadata),
+    )
+
+
+def numbered(sources: Iterable[Source]) -> list[Source]:
+    """Copies numbered from 1 in the order given, each id once."""
+    unique: dict[str, Source] = {}
+    for source in sources:
+        unique.setdefault(source["id"], source)
+    return [{**source, "number": number} for number, source in enumerate(unique.values(), 1)]
+
+
+def traced_documents(sources: Iterable[Source]) -> list[dict[str, Any]]:
+    """Sources as LangSmith shows the documents of a retriever run, long texts trimmed."""
+    return [
+        {
+            "type": "Document",
+            "page_content": source["text"][:TRACED_CHARACTERS],
+            "metadata": {name: source[name] for name in ("id", "title", "path", "url", "score")},
+        }
+        for source in sources
+    ]

@@ -1,0 +1,61 @@
+"""The last node of every technique: check the answer's citations and fill in the output."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langgraph.runtime import Runtime
+
+from ragweave.nodes.answer import no_evidence
+from ragweave.nodes.cite import Verified, verify
+from ragweave.nodes.events import emit
+from ragweave.state.base import RagState
+from ragweave.state.context import RagContext, context_of
+from ragweave.state.records import Status
+
+
+async def verify_citations(state: RagState, runtime: Runtime[Any]) -> dict[str, Any]:
+    """Resolve the draft's markers to sources, align quotes, and drop what names no source.
+
+    No model is called. The message keeps the id under which its tokens were streamed.
+    """
+    draft = state["draft"]
+    verified = await asyncio.to_thread(verify, draft["text"], state["sources"])
+    statuses = Counter(citation["status"] for citation in verified.citations)
+    emit(
+        state,
+        runtime,
+        "cited",
+        grounded=statuses["grounded"],
+        ungrounded=statuses["ungrounded"],
+        missing=statuses["missing"],
+        invalid=len(verified.invalid_markers),
+    )
+    answer = verified.answer
+    if not answer.strip():
+        answer = no_evidence(state, context_of(state, runtime.context, RagContext))
+        emit(state, runtime, "revised", answer=answer, reason="The model gave no answer.")
+    status = _status(verified, partial=draft["partial"])
+    message = AIMessage(answer, id=draft["message_id"], response_metadata=draft["metadata"])
+    return {
+        "answer": answer,
+        "status": status,
+        "citations": verified.citations,
+        "invalid_markers": verified.invalid_markers,
+        "messages": [message],
+        "structured_response": {
+            "answer": answer,
+            "status": status,
+            "citations": verified.citations,
+        },
+    }
+
+
+def _status(verified: Verified, *, partial: bool) -> Status:
+    """`no_evidence` where no sentence of the answer states anything, cited or not."""
+    if partial:
+        return "partial"
+    return "answered" if verified.citations else "no_evidence"

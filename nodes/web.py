@@ -1,0 +1,151 @@
+"""Searching the web by Tavily, with a person's approval where that is asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib
+import os
+import ssl
+from collections.abc import Mapping
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from langgraph.runtime import Runtime
+from langgraph.types import interrupt
+from langsmith import traceable
+from pydantic import BaseModel, Field
+
+from ragweave.models.budget import ledger_of
+from ragweave.nodes.events import decided, emit
+from ragweave.nodes.rewrite import short_query
+from ragweave.nodes.sources import traced_documents
+from ragweave.state.context import context_of
+from ragweave.state.crag import CragContext, CragState
+from ragweave.state.records import Source
+
+SEARCH_SECONDS = 20.0
+MAX_RESULT_CHARACTERS = 8_000
+
+
+class WebQueryApproval(BaseModel):
+    """A person's answer to the query that is about to leave for the web."""
+
+    approve: bool = Field(default=True, description="Whether the web may be searched.")
+    query: str | None = Field(default=None, description="Another query to search for instead.")
+
+
+def web_is_configured() -> bool:
+    """Whether a key for web search is in the environment."""
+    return bool(os.environ.get("TAVILY_API_KEY"))
+
+
+async def approve_web_query(state: CragState, runtime: Runtime[CragContext]) -> dict[str, Any]:
+    """Wait for a person to approve, edit or refuse the query."""
+    asked = {"question": state["question"], "query": state["web_query"]}
+    answer = _approval(interrupt(asked, response_schema=WebQueryApproval))
+    ledger_of(state).restart_clock()
+    if not answer.approve:
+        reason = "A person refused the web search."
+        return {
+            "search_web": False,
+            "decisions": decided("approve_web_query", "refused", reason),
+            "warnings": [reason],
+        }
+    query = short_query(answer.query or "") or state["web_query"]
+    edited = "edited" if query != state["web_query"] else "approved"
+    return {"web_query": query, "decisions": decided("approve_web_query", edited, query)}
+
+
+async def search_web(state: CragState, runtime: Runtime[CragContext]) -> dict[str, Any]:
+    """Search the web for `web_query`. A search that fails leaves a warning, never an error."""
+    context = context_of(state, runtime.context, CragContext)
+    query = state["web_query"]
+    seconds = min(SEARCH_SECONDS, ledger_of(state).remaining(context))
+    try:
+        async with asyncio.timeout(seconds):
+            results = await tavily_search(query, context.web_results)
+    except Exception as error:  # Tavily's own errors, httpx's, and whatever its answer breaks
+        warning = _failure(error)
+        emit(state, runtime, "searched_web", query=query, count=0)
+        return {"warnings": [warning], "decisions": decided("search_web", "failed", warning)}
+    known = {source["id"] for source in state["web_results"]}
+    fresh = [source for source in results if source["id"] not in known]
+    emit(state, runtime, "searched_web", query=query, count=len(results))
+    reason = f"{len(results)} results for {query!r}, {len(fresh)} of them new."
+    return {"web_results": fresh, "decisions": decided("search_web", "searched", reason)}
+
+
+@traceable(
+    run_type="retriever",
+    name="tavily_search",
+    process_outputs=lambda sources: {"documents": traced_documents(sources)},
+)
+async def tavily_search(query: str, count: int) -> list[Source]:
+    """One Tavily search: a source for each result that has text.
+
+    The key and, for a proxy, the address come from TAVILY_API_KEY and TAVILY_BASE_URL.
+    """
+    tavily, httpx, tls = await asyncio.to_thread(_web_modules)
+    base_url = os.environ.get("TAVILY_BASE_URL") or None
+    async with httpx.AsyncClient(verify=tls) as http:
+        client = tavily.AsyncTavilyClient(
+            api_key=os.environ["TAVILY_API_KEY"], api_base_url=base_url, client=http
+        )
+        answer = await client.search(query, max_results=count, timeout=SEARCH_SECONDS)
+    results = answer.get("results") if isinstance(answer, Mapping) else None
+    sources = [_source(result) for result in results or [] if isinstance(result, Mapping)]
+    return [source for source in sources if source["text"]][:count]
+
+
+@cache
+def _web_modules() -> tuple[ModuleType, ModuleType, ssl.SSLContext]:
+    """What a search needs and what blocks: two imports, and a TLS context that takes 30 ms."""
+    modules = [importlib.import_module(name) for name in ("tavily", "httpx")]
+    return modules[0], modules[1], ssl.create_default_context()
+
+
+def _source(result: Mapping[str, Any]) -> Source:
+    url, title, score = (result.get(name) for name in ("url", "title", "score"))
+    content = result.get("content")
+    text = content.strip()[:MAX_RESULT_CHARACTERS] if isinstance(content, str) else ""
+    url = url if isinstance(url, str) and url.startswith(("http://", "https://")) else None
+    identity = hashlib.sha256((url or text).encode()).hexdigest()[:16]
+    return Source(
+        number=0,
+        id=f"web:{identity}",
+        document_id=url or f"web:{identity}",
+        text=text,
+        title=title if isinstance(title, str) else None,
+        url=url,
+        path=None,
+        page=None,
+        start=0,
+        end=len(text),
+        score=float(score) if isinstance(score, int | float) else None,
+        score_kind="web",
+        metadata={},
+    )
+
+
+def _approval(answer: object) -> WebQueryApproval:
+    """The answer in whatever form a client sent it: a schema, its fields, yes or no, a query."""
+    match answer:
+        case WebQueryApproval():
+            return answer
+        case bool():
+            return WebQueryApproval(approve=answer)
+        case str():
+            return WebQueryApproval(query=answer)
+        case _:
+            return WebQueryApproval.model_validate(answer)
+
+
+def _failure(error: Exception) -> str:
+    name = type(error).__name__
+    if name in ("InvalidAPIKeyError", "MissingAPIKeyError", "ForbiddenError"):
+        return "Tavily refused the key: check TAVILY_API_KEY. The web was not searched."
+    if isinstance(error, TimeoutError) or "Timeout" in name:
+        return f"The web search gave no answer within {SEARCH_SECONDS:g} seconds."
+    return f"The web search failed ({name}); the answer rests on the documents alone."
