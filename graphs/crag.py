@@ -28,8 +28,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
 from ragweave.nodes.action import choose_action, found_on_the_web
-from ragweave.nodes.answer import answer_question, report_no_evidence
+from ragweave.nodes.answer import answer_question
 from ragweave.nodes.grade import grade_document, grade_documents, grade_web_results
+from ragweave.nodes.no_evidence import report_no_evidence
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
 from ragweave.nodes.refine import refine_documents

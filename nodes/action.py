@@ -1,4 +1,4 @@
-"""CRAG's decision: are the documents enough, is the web needed, is there anything to answer from."""
+"""CRAG's decision: are the documents enough, or is the web needed instead, or as well."""
 
 from __future__ import annotations
 

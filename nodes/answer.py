@@ -1,13 +1,11 @@
-"""Answering from numbered sources, streamed, and what is said when there are none."""
+"""Answering from numbered sources, streamed as it is written."""
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
 from ragweave.models.calls import stream_text
@@ -19,9 +17,8 @@ from ragweave.models.prompt import (
     sources_section,
 )
 from ragweave.nodes.cite import TokenFilter
-from ragweave.nodes.events import decided, emit, failed
+from ragweave.nodes.events import emit, failed
 from ragweave.nodes.prepare import turns
-from ragweave.nodes.sources import numbered
 from ragweave.state.base import Draft, RagState
 from ragweave.state.context import RagContext, context_of
 from ragweave.state.errors import BudgetReached
@@ -72,49 +69,6 @@ async def answer_question(state: RagState, runtime: Runtime[Any]) -> dict[str, A
         partial=False,
     )
     return {"draft": draft, "usage": reply.usage}
-
-
-async def report_no_evidence(state: RagState, runtime: Runtime[Any]) -> dict[str, Any]:
-    """Say honestly that nothing was found, and what was tried. No model is called."""
-    context = context_of(state, runtime.context, RagContext)
-    answer = no_evidence(state, context)
-    emit(state, runtime, "token", text=answer)
-    return {
-        "answer": answer,
-        "status": "no_evidence",
-        "citations": [],
-        "invalid_markers": [],
-        "sources": looked_at(state),
-        "messages": [AIMessage(answer, id=str(uuid.uuid4()))],
-        "structured_response": {"answer": answer, "status": "no_evidence", "citations": []},
-        "decisions": decided("report_no_evidence", "no_evidence", answer),
-    }
-
-
-def no_evidence(state: Mapping[str, Any], context: RagContext) -> str:
-    """The sentence that names what was tried, in Chinese for a Chinese question."""
-    documents, queries = len(state.get("documents") or []), state.get("queries") or []
-    chinese = re.search(r"[\u4e00-\u9fff]", context.language or state["question"])
-    if chinese or (context.language or "").lower().startswith(("zh", "chinese")):
-        tried = f"检索到 {documents} 篇文档，均不能回答" if documents else "索引中没有找到相关文档"
-        web = f"；并在网上搜索了：{'；'.join(queries)}" if queries else ""
-        return f"没有找到可以回答这个问题的依据：{tried}{web}。"
-    tried = (
-        f"none of the {documents} documents retrieved answers it"
-        if documents
-        else "nothing was retrieved from the index"
-    )
-    web = (
-        f", and searching the web for {'; '.join(map(repr, queries))} did not help"
-        if queries
-        else ""
-    )
-    return f"No evidence was found to answer this question: {tried}{web}."
-
-
-def looked_at(state: Mapping[str, Any]) -> list[Source]:
-    """Everything that was retrieved, best first, numbered."""
-    return numbered([*(state.get("documents") or []), *(state.get("web_results") or [])])
 
 
 def _cut_off(

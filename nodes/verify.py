@@ -9,9 +9,9 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
-from ragweave.nodes.answer import no_evidence
 from ragweave.nodes.cite import Verified, verify
 from ragweave.nodes.events import emit
+from ragweave.nodes.no_evidence import no_evidence
 from ragweave.state.base import RagState
 from ragweave.state.context import RagContext, context_of
 from ragweave.state.records import Status
