@@ -7,11 +7,12 @@ import re
 from ragweave.models.schemas import DocumentGrade
 from ragweave.state.crag import Verdict
 
+_DECORATION = re.compile(r"['’*_`\"]+")
 _UNSURE = re.compile(
-    r"\b(?:can(?:no|')t|cannot|unable|unsure|unclear|not sure|don't know)\b|无法|不确定|不知道"
+    r"\b(?:can ?not|cant|unable|unsure|unclear|not sure|dont know)\b|无法|不确定|不知道"
 )
 _NEGATIVE = re.compile(
-    r"\bno\b(?! doubt)|\birrelevant\b|\b(?:not|isn't|un|non)[\s-]*(?:\w+ly\s+|at all\s+)?relevant\b"
+    r"\bno\b(?! doubt)|\birrelevant\b|\b(?:not|isnt|un|non)[\s-]*(?:\w+ly\s+|at all\s+)?relevant\b"
     r"|不相关|无关|不是|^否"
 )
 _PARTLY = re.compile(r"\bpart(?:ly|ial|ially)\b|\bsomewhat\b|部分")
@@ -31,13 +32,13 @@ def read_verdict(text: str) -> Verdict:
 
     A negated "relevant" is never read as relevant.
     """
-    plain = re.sub(r"[*_`\"']+", " ", text.replace("n't", "n-t")).lower().replace("n-t", "n't")
+    plain = _DECORATION.sub("", text).lower().strip()
     if _UNSURE.search(plain):
         return "ungraded"
     found = [
         (match.start(), verdict)
         for pattern, verdict in _PATTERNS
-        if (match := pattern.search(plain.strip()))
+        if (match := pattern.search(plain))
     ]
     return min(found)[1] if found else "ungraded"
 
