@@ -33,8 +33,6 @@ def read_verdict(text: str) -> Verdict:
     A negated "relevant" is never read as relevant.
     """
     plain = _DECORATION.sub("", text).lower().strip()
-    if _UNSURE.search(plain):
-        return "ungraded"
     found = [
         (match.start(), verdict)
         for pattern, verdict in _PATTERNS
@@ -44,6 +42,7 @@ def read_verdict(text: str) -> Verdict:
 
 
 _PATTERNS: tuple[tuple[re.Pattern[str], Verdict], ...] = (
+    (_UNSURE, "ungraded"),
     (_NEGATIVE, "irrelevant"),
     (_PARTLY, "partly"),
     (_POSITIVE, "relevant"),

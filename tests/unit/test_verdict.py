@@ -23,6 +23,7 @@ from ragweave.nodes.verdict import read_verdict, salvage_grade
         ("No.", "irrelevant"),
         ("no - off topic", "irrelevant"),
         ("No, although the title looks relevant", "irrelevant"),
+        ("No: it cannot answer the question.", "irrelevant"),
         ("irrelevant", "irrelevant"),
         ("not relevant", "irrelevant"),
         ("It is not really relevant.", "irrelevant"),
