@@ -21,7 +21,7 @@ from ragweave.nodes.events import emit, failed
 from ragweave.nodes.prepare import turns
 from ragweave.state.base import Draft, RagState
 from ragweave.state.context import RagContext, context_of
-from ragweave.state.errors import BudgetReached
+from ragweave.state.errors import BudgetReached, CallFailed
 from ragweave.state.records import Source
 from ragweave.state.text import sentences
 
@@ -32,7 +32,11 @@ PARTIAL_SOURCES = 3
 async def answer_question(state: RagState, runtime: Runtime[Any]) -> dict[str, Any]:
     """Answer the user's own words from `sources`, streaming tokens whose markers are checked.
 
-    If the budget ends first the answer is partial: see `_cut_off`.
+    If the budget ends first, or the model breaks off, the answer is partial: see `_cut_off`.
+
+    Raises:
+        ModelUnavailable: the model gave no answer at all, after all attempts.
+        ModelRefused: the provider refused the key or the request.
     """
     context = context_of(state, runtime.context, RagContext)
     sources = state["sources"]
@@ -58,8 +62,10 @@ async def answer_question(state: RagState, runtime: Runtime[Any]) -> dict[str, A
             context=context,
             on_text=on_text,
         )
-    except BudgetReached as reached:
-        return _cut_off(state, runtime, reached, tokens)
+    except CallFailed as failure:
+        if not failure.text and not isinstance(failure, BudgetReached):
+            raise
+        return _cut_off(state, runtime, failure, tokens)
     if rest := tokens.close():
         emit(state, runtime, "token", text=rest)
     draft = Draft(
@@ -72,18 +78,18 @@ async def answer_question(state: RagState, runtime: Runtime[Any]) -> dict[str, A
 
 
 def _cut_off(
-    state: RagState, runtime: Runtime[Any], reached: BudgetReached, tokens: TokenFilter
+    state: RagState, runtime: Runtime[Any], failure: CallFailed, tokens: TokenFilter
 ) -> dict[str, Any]:
     """The best partial answer: what was said so far, or what the first sources say first."""
-    text = reached.text or " ".join(
+    text = failure.text or " ".join(
         f"{_first_sentence(source, state.get('excerpts') or {})} [{source['number']}]"
         for source in state["sources"][:PARTIAL_SOURCES]
     )
-    shown = tokens.close() if reached.text else tokens.feed(text) + tokens.close()
+    shown = tokens.close() if failure.text else tokens.feed(text) + tokens.close()
     if shown:
         emit(state, runtime, "token", text=shown)
     draft = Draft(text=text, message_id=str(uuid.uuid4()), metadata={}, partial=True)
-    return {"draft": draft, **failed(state, runtime, reached)}
+    return {"draft": draft, **failed(state, runtime, failure)}
 
 
 def _first_sentence(source: Source, excerpts: Mapping[str, str]) -> str:

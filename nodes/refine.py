@@ -9,9 +9,11 @@ from langgraph.runtime import Runtime
 
 from ragweave.models.embedding import embed_texts
 from ragweave.nodes.action import usable_documents, usable_web_results
+from ragweave.nodes.events import failed
 from ragweave.nodes.sources import numbered
-from ragweave.state.context import DEFAULT_EMBEDDINGS, context_of
+from ragweave.state.context import context_of
 from ragweave.state.crag import CragContext, CragState
+from ragweave.state.errors import ModelUnavailable
 from ragweave.state.records import Source
 from ragweave.state.text import strips
 
@@ -23,17 +25,21 @@ async def refine_documents(state: CragState, runtime: Runtime[CragContext]) -> d
     """Number the documents and web results to answer from, cut down to their best strips.
 
     A strip is a few sentences; it is scored by its embedding's cosine to the question's, without a
-    model call. The best ones stay in reading order; a source of which none stays is left out.
+    model call. The best ones stay in reading order; a source of which none stays is left out. If
+    the embeddings cannot be reached, whole documents are shown.
     """
     context = context_of(state, runtime.context, CragContext)
     usable = numbered([*usable_documents(state), *usable_web_results(state)])
     cut = [(source, span) for source in usable for span in _spans(source, context)]
     if not context.refine or len(cut) <= context.top_strips:
         return {"sources": usable, "excerpts": {}}
-    question = state["search_question"]
     texts = [source["text"][start:end] for source, (start, end) in cut]
-    name = context.embeddings or DEFAULT_EMBEDDINGS
-    vectors = np.asarray(await embed_texts([question, *texts], embeddings=name))
+    try:
+        vectors = np.asarray(
+            await embed_texts([state["search_question"], *texts], embeddings=context.new_embeddings)
+        )
+    except ModelUnavailable as failure:
+        return {"sources": usable, "excerpts": {}, **failed(state, runtime, failure)}
     best = np.argsort(-_cosines(vectors[0], vectors[1:]), kind="stable")[: context.top_strips]
     kept = [cut[position] for position in sorted(best)]
     return _excerpted(kept)
