@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from math import sqrt
+from operator import mul
 from typing import Any
 
-import numpy as np
 from langgraph.runtime import Runtime
 
 from ragweave.models.embedding import embed_texts
@@ -35,23 +36,26 @@ async def refine_documents(state: CragState, runtime: Runtime[CragContext]) -> d
         return {"sources": usable, "excerpts": {}}
     texts = [source["text"][start:end] for source, (start, end) in cut]
     try:
-        vectors = np.asarray(
-            await embed_texts([state["search_question"], *texts], embeddings=context.new_embeddings)
+        question, *vectors = await embed_texts(
+            [state["search_question"], *texts], embeddings=context.new_embeddings
         )
     except ModelUnavailable as failure:
         return {"sources": usable, "excerpts": {}, **failed(state, runtime, failure)}
-    best = np.argsort(-_cosines(vectors[0], vectors[1:]), kind="stable")[: context.top_strips]
-    kept = [cut[position] for position in sorted(best)]
-    return _excerpted(kept)
+    scores = [_cosine(question, vector) for vector in vectors]
+    best = sorted(range(len(cut)), key=scores.__getitem__, reverse=True)[: context.top_strips]
+    return _excerpted([cut[position] for position in sorted(best)])
 
 
 def _spans(source: Source, context: CragContext) -> list[tuple[int, int]]:
     return strips(source["text"], context.strip_sentences)
 
 
-def _cosines(query: np.ndarray[Any, Any], vectors: np.ndarray[Any, Any]) -> Any:
-    lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
-    return vectors @ query / np.maximum(lengths, 1e-12)
+def _cosine(left: list[float], right: list[float]) -> float:
+    return _dot(left, right) / (sqrt(_dot(left, left) * _dot(right, right)) or 1.0)
+
+
+def _dot(left: list[float], right: list[float]) -> float:
+    return sum(map(mul, left, right))
 
 
 def _excerpted(kept: list[tuple[Source, tuple[int, int]]]) -> dict[str, Any]:
