@@ -16,10 +16,10 @@ from ragweave.state.context import context_of
 from ragweave.state.crag import CragContext, CragState
 from ragweave.state.errors import ModelUnavailable
 from ragweave.state.records import Source
-from ragweave.state.text import strips
+from ragweave.state.text import Span, strips
 
-GAP = " [...] "
-"""Between strips that do not follow each other; no citation marker."""
+GAP = " … "
+"""Between strips that do not follow each other."""
 
 
 async def refine_documents(state: CragState, runtime: Runtime[CragContext]) -> dict[str, Any]:
@@ -31,7 +31,11 @@ async def refine_documents(state: CragState, runtime: Runtime[CragContext]) -> d
     """
     context = context_of(state, runtime.context, CragContext)
     usable = numbered([*usable_documents(state), *usable_web_results(state)])
-    cut = [(source, span) for source in usable for span in _spans(source, context)]
+    cut = [
+        (source, span)
+        for source in usable
+        for span in strips(source["text"], context.strip_sentences)
+    ]
     if not context.refine or len(cut) <= context.top_strips:
         return {"sources": usable, "excerpts": {}}
     texts = [source["text"][start:end] for source, (start, end) in cut]
@@ -46,10 +50,6 @@ async def refine_documents(state: CragState, runtime: Runtime[CragContext]) -> d
     return _excerpted([cut[position] for position in sorted(best)])
 
 
-def _spans(source: Source, context: CragContext) -> list[tuple[int, int]]:
-    return strips(source["text"], context.strip_sentences)
-
-
 def _cosine(left: list[float], right: list[float]) -> float:
     return _dot(left, right) / (sqrt(_dot(left, left) * _dot(right, right)) or 1.0)
 
@@ -58,8 +58,8 @@ def _dot(left: list[float], right: list[float]) -> float:
     return sum(map(mul, left, right))
 
 
-def _excerpted(kept: list[tuple[Source, tuple[int, int]]]) -> dict[str, Any]:
-    spans: dict[str, list[tuple[int, int]]] = {}
+def _excerpted(kept: list[tuple[Source, Span]]) -> dict[str, Any]:
+    spans: dict[str, list[Span]] = {}
     for source, span in kept:
         spans.setdefault(source["id"], []).append(span)
     return {
@@ -70,7 +70,7 @@ def _excerpted(kept: list[tuple[Source, tuple[int, int]]]) -> dict[str, Any]:
     }
 
 
-def _joined(text: str, spans: list[tuple[int, int]]) -> str:
+def _joined(text: str, spans: list[Span]) -> str:
     """The spans' text, with a gap marked where something between two of them was left out."""
     pieces, end = [], None
     for start, stop in spans:
