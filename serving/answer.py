@@ -1,0 +1,91 @@
+"""An answer as applications and notebooks get it: the output of a graph, and how it looks."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ragweave.state.records import Citation, Source
+
+_MARKER = re.compile(r"\[(\d+)\]")
+_STYLE = "margin-top:.6em;padding-top:.4em;border-top:1px solid #8884;font-size:90%"
+
+
+class Answer(dict[str, Any]):
+    """The fields of `ragweave.state.base.Output` and `technique`, as a dict.
+
+    `print(answer)` shows the text and the sources it cites; Jupyter shows it with citations to
+    click on.
+    """
+
+    @classmethod
+    def of(cls, technique: str, state: Mapping[str, Any]) -> Answer:
+        """The answer in the last state of a run."""
+        from ragweave.state.base import Output
+
+        return cls({name: state.get(name) for name in Output.__annotations__}, technique=technique)
+
+    @property
+    def cited(self) -> list[Source]:
+        """The sources that the answer cites, by number."""
+        numbers = {citation["number"] for citation in self["citations"]}
+        return [source for source in self["sources"] if source["number"] in numbers]
+
+    def quotes(self, source: Source) -> list[Citation]:
+        """The citations of one source, each quote once."""
+        quoted = {
+            citation["quote"]: citation
+            for citation in self["citations"]
+            if citation["source_id"] == source["id"]
+        }
+        return list(quoted.values())
+
+    def __str__(self) -> str:
+        lines = [
+            self["answer"],
+            *(f"[{source['number']}] {place(source)}" for source in self.cited),
+        ]
+        return "\n".join([*lines, *(f"Warning: {warning}" for warning in self["warnings"])])
+
+    def _repr_html_(self) -> str:
+        key = f"rw-{uuid.uuid4().hex[:8]}"
+        numbers = {source["number"] for source in self.cited}
+
+        def link(match: re.Match[str]) -> str:
+            number = int(match[1])
+            return f'<a href="#{key}-{number}">[{number}]</a>' if number in numbers else match[0]
+
+        answer = _MARKER.sub(link, escape(self["answer"])).replace("\n", "<br>")
+        sources = "".join(self._source_html(source, key) for source in self.cited)
+        warnings = "".join(f"<div>Warning: {escape(text)}</div>" for text in self["warnings"])
+        return f'<div>{answer}<div style="{_STYLE}">{sources}{warnings}</div></div>'
+
+    def _source_html(self, source: Source, key: str) -> str:
+        name = escape(place(source))
+        if is_web_address(source["url"]):
+            href = escape(str(source["url"]))
+            name = f'<a href="{href}" rel="noopener noreferrer" target="_blank">{name}</a>'
+        quotes = "".join(
+            f"<blockquote>{escape(citation['quote'])}</blockquote>"
+            for citation in self.quotes(source)
+            if citation["quote"]
+        )
+        return f'<div id="{key}-{source["number"]}">[{source["number"]}] {name}{quotes}</div>'
+
+
+def place(source: Source) -> str:
+    """Where a source stands: title, path or address, and page."""
+    where = source["url"] or source["path"]
+    parts = [source["title"], where if where != source["title"] else None]
+    if source["page"] is not None:
+        parts.append(f"p. {source['page']}")
+    return ", ".join(part for part in parts if part) or source["id"]
+
+
+def is_web_address(url: str | None) -> bool:
+    """Whether a link may be offered to click on: a document may name `javascript:` as its URL."""
+    return url is not None and url.startswith(("https://", "http://"))

@@ -1,0 +1,125 @@
+"""All commands under one name, and how the program ends."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import io
+import os
+import sys
+import traceback
+from typing import Annotated
+
+import typer
+
+from ragweave.serving.cli.ask import ask
+from ragweave.serving.cli.doctor import doctor
+from ragweave.serving.cli.draw import draw
+from ragweave.serving.cli.ingest import ingest
+from ragweave.serving.cli.screen import complain
+from ragweave.serving.cli.search import search
+from ragweave.state.errors import (
+    IndexAuth,
+    IndexMissing,
+    IndexSchemaMismatch,
+    InvalidQuestion,
+    InvalidSetting,
+    ModelRefused,
+    RagweaveError,
+)
+
+FAILED, MISTAKEN, INTERRUPTED = 1, 2, 130
+
+MISTAKES = (
+    InvalidQuestion,
+    InvalidSetting,
+    ModelRefused,
+    IndexMissing,
+    IndexAuth,
+    IndexSchemaMismatch,
+)
+"""Errors that the user can mend; all others come from outside."""
+
+HELP = """
+RAG you can watch, bound, resume and trust: ask your own documents, with verified citations.
+
+Works at once, without a key or a server: an index in a folder, built-in embeddings, and answers
+that quote your documents. Name a model for real answers: [bold]--model openai:gpt-4.1-mini[/bold]
+(OPENAI_API_KEY, or OPENAI_BASE_URL for any compatible server).
+
+\b
+[bold]ragweave ingest docs/[/bold]
+[bold]ragweave ask "How do I make a backup?"[/bold]
+
+Exit codes: 0 done, 1 something outside failed or a file could not be ingested, 2 a mistake in what
+was asked for.
+"""
+
+app = typer.Typer(
+    help=HELP,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (ingest, search, ask, draw, doctor):
+    app.command()(command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(importlib.metadata.version("ragweave"))
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _start(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main() -> None:
+    """Run the command line and end the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; its exit code. Whatever goes wrong is one line on standard error."""
+    try:
+        code = app(arguments, prog_name="ragweave", standalone_mode=False)
+    except typer.TyperException as error:
+        complain(f"{error.format_message()} See `ragweave --help`.")
+        return MISTAKEN
+    except typer.Abort:
+        code = INTERRUPTED
+    except MISTAKES as error:
+        complain(str(error))
+        return MISTAKEN
+    except RagweaveError as error:
+        complain(str(error))
+        return FAILED
+    except BrokenPipeError:
+        _silence()
+        return FAILED
+    except Exception as error:
+        if os.environ.get("RAGWEAVE_DEBUG"):
+            traceback.print_exc()
+        complain(
+            f"{type(error).__name__}: {error} (unexpected; RAGWEAVE_DEBUG=1 shows where it arose)"
+        )
+        return FAILED
+    if code == INTERRUPTED:
+        complain("Interrupted. Nothing is lost: the same command goes on where this one ended.")
+    return code or 0
+
+
+def _silence() -> None:
+    """Let the interpreter flush its last output nowhere: the reader has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,120 @@
+"""`ragweave ask`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ragweave.serving.cli.approval import approve_on_terminal
+from ragweave.serving.cli.options import (
+    Embeddings,
+    Filter,
+    Index,
+    Json,
+    Tenant,
+    TopK,
+    read_filters,
+    read_settings,
+    run_async,
+    text_argument,
+)
+from ragweave.serving.cli.screen import print_json
+from ragweave.serving.cli.show import Page, show_answer
+from ragweave.serving.techniques import DEFAULT_TECHNIQUE, TECHNIQUES
+
+if TYPE_CHECKING:
+    from ragweave.serving.answer import Answer
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="The question; - reads standard input.")],
+    technique: Annotated[
+        str, typer.Option("--technique", "-t", help=f"One of: {', '.join(TECHNIQUES)}.")
+    ] = DEFAULT_TECHNIQUE,
+    index: Index = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            help="Model that answers: openai:MODEL, PROVIDER:MODEL, or offline (quotes the "
+            "documents). Default: offline, or RAGWEAVE_MODEL.",
+            show_default=False,
+        ),
+    ] = None,
+    fast_model: Annotated[
+        str | None,
+        typer.Option(help="Model that grades and rewrites (that of --model).", show_default=False),
+    ] = None,
+    embeddings: Embeddings = None,
+    tenant: Tenant = None,
+    top_k: TopK = None,
+    filters: Filter = None,
+    web: Annotated[
+        Literal["auto", "always", "never", "ask"] | None,
+        typer.Option(
+            help="Search the web when the documents do not suffice (auto), always, never, or "
+            "after asking you (ask). Needs TAVILY_API_KEY.",
+            show_default=False,
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any other field of the technique's context, such as max_model_calls=20. "
+            "Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Hide the steps.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Answer a question, with citations checked against your documents.
+
+    Steps go to standard error as they happen; the answer and its sources to standard output.
+
+    [dim]ragweave ask "How do I restore a backup?" --model openai:gpt-4.1-mini[/dim]
+
+    [dim]ragweave ask "Was kostet das?" --web ask --filter year=2024 --set max_rewrites=1[/dim]
+    """
+    named = {
+        "index": index,
+        "model": model,
+        "fast_model": fast_model,
+        "embeddings": embeddings,
+        "tenant": tenant,
+        "top_k": top_k,
+        "filters": read_filters(filters),
+        "web_search": web,
+    }
+    given = {name: value for name, value in named.items() if value is not None}
+    answer = run_async(
+        _answer(
+            text_argument(question),
+            technique,
+            {**read_settings(settings), **given},
+            Page(steps=not (quiet or as_json), text=not as_json),
+        )
+    )
+    if as_json:
+        print_json(answer)
+    else:
+        show_answer(answer)
+
+
+async def _answer(question: str, technique: str, settings: dict[str, Any], page: Page) -> Answer:
+    from ragweave.serving.answer import Answer
+    from ragweave.serving.stream import astream
+
+    approve = approve_on_terminal if sys.stdin.isatty() else None
+    stream = astream(question, technique=technique, approve=approve, **settings)
+    async for part in stream:
+        if isinstance(part, Answer):
+            page.end(part)
+            return part
+        page.show(part)
+    raise AssertionError("a graph's stream ends with its answer")

@@ -1,0 +1,7 @@
+"""`ragweave ingest`."""
+
+from __future__ import annotations
+
+
+def ingest() -> None:
+    """Todo."""

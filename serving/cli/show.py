@@ -1,0 +1,132 @@
+"""How steps, answer and sources look on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ragweave.serving.answer import place
+from ragweave.serving.cli.screen import clean, err, one_line, out, warn
+
+if TYPE_CHECKING:
+    from ragweave.serving.answer import Answer
+    from ragweave.state.events import StepEvent
+    from ragweave.state.records import Citation
+
+QUERY, REASON, QUOTE = 100, 120, 200
+"""Characters shown of a query, of a reason and of a quote."""
+
+STEPS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "retrieved": lambda e: f"{len(e['ids'])} chunks for {one_line(e['query'], QUERY)}",
+    "graded": lambda e: f"{e['grade']}: {one_line(e['reason'], REASON)}",
+    "rewrote": lambda e: one_line(e["query"], QUERY),
+    "searched_web": lambda e: f"{e['count']} results for {one_line(e['query'], QUERY)}",
+    "expanded": lambda e: f"{e['kind']}: {one_line(' | '.join(e['queries']), QUERY)}",
+    "fused": lambda e: f"{len(e['ids'])} chunks by {e['method']}",
+    "hypothesized": lambda e: one_line(e["text"], QUERY),
+    "primed": lambda e: f"fold {e['fold']}, {len(e['follow_ups'])} follow-up questions",
+    "follow_up": lambda e: f"{e['status']}: {one_line(e['query'], QUERY)}",
+    "reduced": lambda e: f"{e['count']} partial answers merged",
+    "cited": lambda e: (
+        ", ".join(
+            f"{e[status]} {status}"
+            for status in ("grounded", "ungrounded", "missing", "invalid")
+            if e[status]
+        )
+        or "no citations"
+    ),
+    "budget": lambda e: f"{e['limit']} reached ({e['used']:g})",
+}
+
+LABELS = {
+    "grounded": "quote",
+    "ungrounded": "not supported by this source",
+    "missing": "without a citation",
+}
+STYLES = {"grounded": "green", "ungrounded": "yellow", "missing": "yellow"}
+
+
+class Page:
+    """What is on the screen while an answer is being made."""
+
+    def __init__(self, *, steps: bool, text: bool) -> None:
+        self._steps = steps
+        self._text = text
+        self._written = ""
+
+    def show(self, event: StepEvent) -> None:
+        """Show one event as it happens."""
+        if event["type"] == "token":
+            self._write(event["text"])
+        elif event["type"] == "revised":
+            self._revise(event["answer"], event["reason"])
+        elif self._steps:
+            self._step(event)
+
+    def end(self, answer: Answer) -> None:
+        """Finish the answer's text, which a technique may not have streamed."""
+        if self._written.strip() != answer["answer"].strip():
+            self._revise(answer["answer"], "")
+        if self._text:
+            out.print()
+
+    def _step(self, event: StepEvent) -> None:
+        if self._written:
+            return
+        describe = STEPS.get(event["type"])
+        if describe is not None:
+            text = describe(event)
+            err.print(
+                f"{event['at']:6.1f}s  {event['type'].replace('_', ' '):<12} {text}", style="dim"
+            )
+
+    def _write(self, text: str) -> None:
+        if self._text:
+            if not self._written:
+                out.print()
+            out.out(clean(text), end="", highlight=False)
+            out.file.flush()
+        self._written += text
+
+    def _revise(self, answer: str, reason: str) -> None:
+        if self._text and self._written:
+            out.print(f"\n\nRevised. {one_line(reason)}", style="bold")
+        self._written = ""
+        self._write(answer)
+        self._written = answer
+
+
+def show_answer(answer: Answer) -> None:
+    """Sources with what they support, warnings, and what the answer cost."""
+    if answer.cited:
+        out.print("\nSources", style="bold")
+    for source in answer.cited:
+        out.print(f"[{source['number']}] {one_line(place(source))}")
+        for citation in answer.quotes(source):
+            _show_citation(citation)
+    for citation in answer["citations"]:
+        if citation["status"] == "missing":
+            _show_citation(citation)
+    for warning in answer["warnings"]:
+        warn(warning)
+    err.print(_cost(answer), style="dim")
+
+
+def _show_citation(citation: Citation) -> None:
+    status = citation["status"]
+    said = citation["quote"] if status == "grounded" else citation["sentence"]
+    line = f"    {LABELS[status]}: {one_line(said or '', QUOTE)}"
+    out.print(line, style=STYLES[status])
+
+
+def _cost(answer: Answer) -> str:
+    usage = answer["usage"]
+    tokens = usage["input_tokens"] + usage["output_tokens"]
+    made_by = "no language model" if _is_quoted(answer) else f"{usage['calls']} model calls"
+    return f"\n{answer['technique']}: {answer['status']}; {made_by}, {tokens:,} tokens"
+
+
+def _is_quoted(answer: Answer) -> bool:
+    """Whether the answer was put together from quotes, by the offline model."""
+    last = answer["messages"][-1] if answer["messages"] else None
+    return last is not None and last.response_metadata.get("language_model") is False

@@ -1,0 +1,69 @@
+"""The techniques by name. A graph is imported when it is first asked for."""
+
+from __future__ import annotations
+
+import importlib
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ragweave.state.errors import InvalidSetting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from langgraph.graph.state import CompiledStateGraph
+    from pydantic import BaseModel
+
+    from ragweave.state.context import RagContext
+
+    Graph = CompiledStateGraph[Any, Any, Any, Any]
+
+ContextT = TypeVar("ContextT", bound="BaseModel")
+
+TECHNIQUES = {
+    "crag": "Grade what was retrieved; search the web when it does not suffice.",
+}
+"""What each technique does. Its graph is `ragweave.graphs.<name>.graph`."""
+
+DEFAULT_TECHNIQUE = "crag"
+
+
+def load(technique: str) -> Graph:
+    """The compiled graph of a technique. The first call imports it, which takes a second.
+
+    Raises:
+        InvalidSetting: there is no such technique.
+    """
+    if technique not in TECHNIQUES:
+        raise InvalidSetting(unknown("technique", technique, TECHNIQUES))
+    graph: Graph = importlib.import_module(f"ragweave.graphs.{technique}").graph
+    return graph
+
+
+def context_type(graph: Graph) -> type[RagContext]:
+    """The schema of a graph's context."""
+    schema = graph.context_schema
+    assert schema is not None
+    return schema
+
+
+def settled(schema: type[ContextT], settings: Mapping[str, Any], kind: str) -> ContextT:
+    """A context with these settings; those that are None keep their default.
+
+    Raises:
+        InvalidSetting: there is no such setting (`kind` says of what), or a value does not fit.
+    """
+    from ragweave.state.context import context_of
+
+    given = {name: value for name, value in settings.items() if value is not None}
+    for name in given:
+        if name not in schema.model_fields:
+            raise InvalidSetting(unknown(kind, name, schema.model_fields))
+    return context_of({}, given, schema)
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """One line about a name that does not exist, with the nearest ones that do."""
+    names = list(known)
+    near = get_close_matches(name, names, n=3) or names
+    return f'There is no {kind} "{name}". Did you mean {" or ".join(near)}?'
