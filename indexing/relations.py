@@ -14,7 +14,10 @@ Relation = Literal["links", "file", "folder"]
 Pairs = list[tuple[int, int]]
 
 _SERIES_FILE = re.compile(r"^(pep|rfc)-?0*(\d{1,5})(?:\.\w+)?$", re.IGNORECASE)
-_NUMBER = re.compile(r"(\d+)")
+_NUMBER = re.compile(r"(\d+|(?<=第)[〇零一二三四五六七八九十百千]+)")
+_CHINESE_DIGITS = "〇一二三四五六七八九零"
+_CHINESE_UNITS = {"十": 10, "百": 100, "千": 1000}
+_CHINESE_FIGURES = {*_CHINESE_DIGITS, *_CHINESE_UNITS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +168,24 @@ def _folder(document: Related) -> str | None:
 
 
 def _natural(text: str) -> tuple[tuple[int, int | str], ...]:
-    """`a10` after `a2`."""
+    """`a10` after `a2`, and 第十条 after 第九条."""
     return tuple(
-        (0, int(part)) if part.isdecimal() else (1, part) for part in _NUMBER.split(text) if part
+        (1, part) if (number := _number(part)) is None else (0, number)
+        for part in _NUMBER.split(text)
+        if part
     )
+
+
+def _number(text: str) -> int | None:
+    """Value of a numeral, in figures or in Chinese characters (below ten thousand)."""
+    if text.isdecimal():
+        return int(text)
+    if not set(text) <= _CHINESE_FIGURES:
+        return None
+    total, figure = 0, 0
+    for character in text:
+        if unit := _CHINESE_UNITS.get(character):
+            total, figure = total + (figure or 1) * unit, 0
+        else:
+            figure = _CHINESE_DIGITS.index(character) % 10
+    return total + figure

@@ -101,19 +101,26 @@ def test_a_declared_field_comes_first_and_names_documents_or_a_group() -> None:
     assert relations(documents, [], declared="chapter") == [[(0, 1), (1, 3)]]
 
 
-def test_documents_are_read_by_path_and_number() -> None:
-    names = [
-        ("b.md", "x"),
-        ("a10.md", "x"),
-        ("a2.md", "x"),
-        ("b.md", "第10条"),
-        ("b.md", "第9条"),
-        (None, "z"),
-    ]
-    ordered = sorted((doc(id, path=path) for path, id in names), key=reading_order)
-    assert [(d.path, d.id) for d in ordered] == [
-        (None, "z"), ("a2.md", "x"), ("a10.md", "x"), ("b.md", "第9条"), ("b.md", "第10条")
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["a2.md", "a10.md", "b.md"],
+        ["9", "10", "100"],
+        [
+            "法/第九条",
+            "法/第十条",
+            "法/第十九条",
+            "法/第二十条",
+            "法/第一百零二条",
+            "法/第一百二十条",
+        ],
+        ["a", "b10c9", "b10c10"],
+    ],
+)
+def test_documents_are_read_by_path_and_number(names: list[str]) -> None:
+    for documents in ([doc(name) for name in names], [doc("x", path=name) for name in names]):
+        assert sorted(reversed(documents), key=reading_order) == documents
+    assert sorted([doc("a", path="b"), doc("z")], key=reading_order)[0].id == "z"
 
 
 def test_peps_are_related_by_their_references(data: Path) -> None:
