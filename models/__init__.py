@@ -1,1 +1,5 @@
 """Models by name, and the one place that calls them."""
+
+from ragweave.models.registry import register
+
+__all__ = ["register"]

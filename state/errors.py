@@ -32,11 +32,13 @@ class ModelRefused(RagweaveError):
 class CallFailed(RagweaveError):
     """One model call that gave nothing usable. A node handles it and the run goes on.
 
-    `usage` is what the failed attempts cost, so that it can still be counted.
+    `usage` is what the failed attempts cost, so that it can still be counted. `text` is what the
+    model did say: an answer in the wrong form, or the beginning of one that was cut off.
     """
 
-    def __init__(self, message: str, *, usage: Usage | None = None) -> None:
+    def __init__(self, message: str, *, text: str = "", usage: Usage | None = None) -> None:
         super().__init__(message)
+        self.text = text
         self.usage = usage
 
 
@@ -45,26 +47,18 @@ class ModelUnavailable(CallFailed):
 
 
 class MalformedAnswer(CallFailed):
-    """The model answered, but never in the structure asked for. `text` is its last answer."""
-
-    def __init__(self, message: str, *, text: str = "", usage: Usage | None = None) -> None:
-        super().__init__(message, usage=usage)
-        self.text = text
+    """The model answered, but never in the structure asked for."""
 
 
 class BudgetReached(CallFailed):
-    """The run's budget is spent: `limit` names which one, `used` says how far it had come.
-
-    `text` is what a streamed answer had said before the deadline cut it off.
-    """
+    """The run's budget is spent: `limit` names which one, `used` says how far it had come."""
 
     def __init__(
         self, message: str, *, limit: str, used: float, text: str = "", usage: Usage | None = None
     ) -> None:
-        super().__init__(message, usage=usage)
+        super().__init__(message, text=text, usage=usage)
         self.limit = limit
         self.used = used
-        self.text = text
 
 
 # --- indexes ----------------------------------------------------------------------------------

@@ -1,0 +1,191 @@
+"""One call to a model through all its attempts: bounded, retried, counted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, TypeVar
+
+from langchain_core.messages import AIMessage, BaseMessage
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_exponential,
+    wait_random,
+)
+
+from ragweave.models.budget import ledger_of, reached
+from ragweave.models.faults import Transient
+from ragweave.models.loops import PerLoop
+from ragweave.models.providers import REQUEST_SECONDS
+from ragweave.models.tokens import token_counter
+from ragweave.state.context import RagContext
+from ragweave.state.errors import CallFailed, ModelUnavailable
+from ragweave.state.records import StageUsage, Usage
+
+ResultT = TypeVar("ResultT")
+
+MAX_ATTEMPTS = 3
+MAX_IN_FLIGHT = 32
+"""Most calls at the same time on one event loop, over all runs: beyond it connection pools, which
+search their connections one by one, get slower with every call."""
+
+_in_flight = PerLoop(lambda: asyncio.Semaphore(MAX_IN_FLIGHT))
+_backoff = wait_exponential(multiplier=0.5, max=8) + wait_random(0, 0.5)
+
+
+def in_flight() -> asyncio.Semaphore:
+    """The bound on calls of the running event loop."""
+    return _in_flight.get()
+
+
+async def attempted(
+    attempt: Callable[[], Awaitable[ResultT]], *, remaining: Callable[[], float]
+) -> ResultT:
+    """The result of `attempt`, repeated after a `Transient` failure, with growing pauses.
+
+    No pause is longer than the seconds `remaining`.
+
+    Raises:
+        ModelUnavailable: the last attempt failed as well.
+    """
+
+    def pause(state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked = error.wait if isinstance(error, Transient) else None
+        return min(_backoff(state) if asked is None else asked, max(remaining(), 0.0))
+
+    retrying = AsyncRetrying(
+        stop=stop_after_attempt(MAX_ATTEMPTS),
+        wait=pause,
+        retry=retry_if_exception_type(Transient),
+        reraise=True,
+    )
+    try:
+        return await retrying(attempt)
+    except Transient as error:
+        raise ModelUnavailable(f"{error} ({MAX_ATTEMPTS} attempts)") from error
+
+
+class Call:
+    """What one stage of a run asks of a model, and what it costs."""
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        stage: str,
+        state: Mapping[str, Any],
+        context: RagContext,
+        hidden: bool = True,
+    ) -> None:
+        self.model = model
+        self.stage = stage
+        self.said = ""
+        """What a streamed answer has shown so far."""
+        self._hidden = hidden
+        self._context = context
+        self._ledger = ledger_of(state)
+        self._cost = StageUsage(calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
+
+    @property
+    def usage(self) -> Usage:
+        """The cost of all attempts so far."""
+        return Usage(**self._cost, stages={self.stage: self._cost.copy()})
+
+    async def make(
+        self,
+        messages: Sequence[BaseMessage],
+        request: Callable[[asyncio.Timeout], Awaitable[AIMessage]],
+    ) -> AIMessage:
+        """Send `messages` by `request` and count what the answer cost.
+
+        `request` is given the clock that will stop it, for `still_answering`; it raises the
+        errors of `faults_of`.
+
+        Raises:
+            CallFailed: of whatever kind, with the usage of all attempts.
+            ModelRefused: the provider refused the key or the request.
+        """
+
+        async def attempt() -> AIMessage:
+            return await self._attempt(request)
+
+        try:
+            message = await attempted(attempt, remaining=self._remaining)
+        except CallFailed as error:
+            if self.said:
+                await self._count(messages, AIMessage(self.said))
+            error.text, error.usage = self.said, self.usage
+            raise
+        await self._count(messages, message)
+        return message
+
+    def still_answering(self, clock: asyncio.Timeout) -> None:
+        """Give a streamed answer the full time again for its next piece."""
+        clock.reschedule(asyncio.get_running_loop().time() + self._patience())
+
+    async def _count(self, messages: Sequence[BaseMessage], answer: AIMessage) -> None:
+        """Add an answer's tokens: the server's figures, or our count if it sent none."""
+        reported = answer.usage_metadata
+        if reported and reported["total_tokens"]:
+            read, written = reported["input_tokens"], reported["output_tokens"]
+        else:
+            counter = await token_counter()
+            texts = ["\n".join(message.text for message in messages), _written(answer)]
+            read, written = await asyncio.to_thread(counter, texts)
+        self._cost["input_tokens"] += read
+        self._cost["output_tokens"] += written
+        self._ledger.spend(read + written)
+
+    async def _attempt(
+        self, request: Callable[[asyncio.Timeout], Awaitable[AIMessage]]
+    ) -> AIMessage:
+        async with self._slot():
+            self._ledger.reserve(self._context, hidden=self._hidden)
+            self._cost["calls"] += 1
+            started = time.monotonic()
+            try:
+                async with asyncio.timeout(self._patience()) as clock:
+                    return await request(clock)
+            except (TimeoutError, Transient) as error:
+                raise self._failure(error) from error
+            finally:
+                self._cost["seconds"] += time.monotonic() - started
+
+    def _failure(self, error: TimeoutError | Transient) -> CallFailed:
+        if self._remaining() <= 0:
+            return reached("deadline_seconds", self._context, self._ledger.elapsed())
+        if isinstance(error, TimeoutError):
+            error = Transient(f"{self.model}: no answer in {REQUEST_SECONDS:.0f} seconds")
+        if self.said:  # another attempt would say it all again
+            return ModelUnavailable(f"{error} (the answer broke off)")
+        return error
+
+    @asynccontextmanager
+    async def _slot(self) -> AsyncIterator[None]:
+        """A place among the calls of this run, then among those of the event loop."""
+        async with AsyncExitStack() as held:
+            try:
+                async with asyncio.timeout(self._remaining()):
+                    await held.enter_async_context(self._ledger.slots(self._context))
+                    await held.enter_async_context(in_flight())
+            except TimeoutError:
+                raise reached("deadline_seconds", self._context, self._ledger.elapsed()) from None
+            yield
+
+    def _patience(self) -> float:
+        return min(REQUEST_SECONDS, self._remaining())
+
+    def _remaining(self) -> float:
+        return self._ledger.remaining(self._context)
+
+
+def _written(answer: AIMessage) -> str:
+    arguments = [json.dumps(call["args"], ensure_ascii=False) for call in answer.tool_calls]
+    return "\n".join([answer.text, *arguments])

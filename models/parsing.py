@@ -1,0 +1,99 @@
+"""Reading a structured answer out of whatever a model wrote."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import json_repair
+from langchain_core.messages import AIMessage
+from pydantic import BaseModel, ValidationError
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason")  # OpenAI, Anthropic, Ollama
+_CUT_OFF = {"length", "max_tokens"}
+_REFUSED = {"content_filter", "refusal"}
+
+
+class Unfit(Exception):
+    """The answer does not fit the schema; the message says why, for the model to read."""
+
+
+def parse(schema: type[ModelT], message: AIMessage) -> ModelT:
+    """The answer in `message` as `schema`, mending what can be mended.
+
+    Understood are tool calls and text; code fences, prose around the JSON, single quotes, comments
+    and trailing commas; a list around the object, the object without the list around it, and the
+    object under its own name.
+
+    Raises:
+        Unfit: nothing in the answer fits, or the answer was refused or cut off.
+    """
+    finish = {message.response_metadata.get(key) for key in _FINISH_KEYS}
+    if finish & _CUT_OFF:
+        raise Unfit("The answer was cut off before its end. Be much briefer.")
+    if finish & _REFUSED:
+        raise Unfit("The answer was refused.")
+    problem = "There is no JSON in the answer."
+    for value in _values(message):
+        for reading in _readings(schema, _without_nan(value)):
+            try:
+                return schema.model_validate(reading)
+            except ValidationError as error:
+                problem = _one_line(error)
+    raise Unfit(problem)
+
+
+def answer_text(message: AIMessage) -> str:
+    """What a model wrote, be it as text or as the arguments of a tool, without its thoughts."""
+    written = [message.text, *(str(call["args"]) for call in _calls(message))]
+    return _THOUGHT.sub("", "\n".join(written)).strip()
+
+
+def _values(message: AIMessage) -> Iterator[Any]:
+    for call in _calls(message):
+        arguments = call["args"]
+        yield json_repair.loads(arguments) if isinstance(arguments, str) else arguments
+    text = _THOUGHT.sub("", message.text).strip()
+    if "{" in text or "[" in text:
+        yield json_repair.loads(text)
+
+
+def _calls(message: AIMessage) -> list[Any]:
+    return [*message.tool_calls, *message.invalid_tool_calls]
+
+
+def _readings(schema: type[BaseModel], value: Any) -> Iterator[Any]:
+    """The value as it is, then what may have been meant by it."""
+    if isinstance(value, dict):
+        yield value
+        if len(value) == 1:
+            yield next(iter(value.values()))
+    names = list(schema.model_fields)
+    if len(names) == 1 and isinstance(value, dict | list):
+        yield {names[0]: value}
+        yield {names[0]: [value]}
+    if isinstance(value, list):
+        yield from reversed(value)  # the last one is what the model settled on
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON has no NaN; what a model means by it is that it does not know."""
+    if isinstance(value, dict):
+        return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _one_line(error: ValidationError) -> str:
+    places = [
+        f"{'.'.join(map(str, item['loc'])) or 'answer'}: {item['msg']}" for item in error.errors()
+    ]
+    return "; ".join(places[:5])
