@@ -1,0 +1,82 @@
+"""A document as loading gives it: clean text, with what is known about it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Markup = Literal["plain", "markdown", "rst"]
+
+
+class Unreadable(Exception):
+    """A file or record that gives no text. The message is the reason, on one line, for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a parser reads out of one file."""
+
+    text: str
+    markup: Markup = "plain"
+    title: str | None = None
+    url: str | None = None
+    pages: Sequence[int] = ()
+    """Where each page starts in `text`; empty for formats without pages."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedDocument:
+    """One document, ready to be split. Spans of its chunks are characters of `text`."""
+
+    id: str
+    content: Content
+    path: str | None = None
+    """Path as it was given to ingest; None for a document that came from memory."""
+    size: int = 0
+    """Bytes of its source, for progress."""
+    passage: bool = False
+    """It was cut out of something larger by its author, as the records of a JSON Lines file are."""
+
+    @property
+    def text(self) -> str:
+        """The cleaned text, line ends normalised to newlines."""
+        return self.content.text
+
+    def page_at(self, position: int) -> int | None:
+        """Page, from 1, of the character at `position`."""
+        return bisect_right(self.content.pages, position) or None
+
+    def content_hash(self, *settings: object) -> str:
+        """Fingerprint of everything that its chunks are made from, `settings` included."""
+        content = self.content
+        known = [content.title, content.url, list(content.pages), content.markup, self.path]
+        return digest(content.text, canonical([*known, content.metadata, *settings]))
+
+
+@dataclass(frozen=True, slots=True)
+class LoadFailure:
+    """A file, or one record of a file, that could not be read."""
+
+    path: str
+    reason: str
+    size: int = 0
+
+
+def canonical(value: object) -> str:
+    """JSON text that is the same for equal values; what JSON does not know is its `repr`."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=repr)
+
+
+def digest(*parts: str) -> str:
+    """Short hash of some texts: 128 bits, so that equal hashes mean equal texts."""
+    state = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        state.update(len(data).to_bytes(8))
+        state.update(data)
+    return state.hexdigest()
