@@ -1,0 +1,144 @@
+"""Making the collections of an index, and knowing what they were made for."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+
+from weaviate import WeaviateAsyncClient
+from weaviate.classes.tenants import Tenant
+from weaviate.exceptions import UnexpectedStatusCodeError
+
+from ragweave.state.errors import IndexMissing, IndexSchemaMismatch
+from ragweave.stores.analysis import ANALYSIS_VERSION
+from ragweave.stores.base import IndexSpec
+from ragweave.stores.checks import check_spec
+from ragweave.stores.weaviate_access import Access
+from ragweave.stores.weaviate_schema import (
+    Made,
+    chunk_collection,
+    document_collection,
+    parent_collection,
+    read_description,
+)
+
+_REMEMBERED_SECONDS = 60
+"""How long an index may have been made anew by others before it is noticed."""
+
+
+class Layout:
+    """The collections of one index as one tenant sees them."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._made: Made | None = None
+        self._read_at = 0.0
+
+    async def ensure(self, spec: IndexSpec) -> None:
+        """Create collections and tenant if they are not there.
+
+        Raises:
+            IndexSchemaMismatch: they are there, for something else.
+        """
+        address, tenant = self._access.address, self._access.tenant
+        tenants = tenant is not None
+        definitions = [  # the chunks last: where they are, everything is
+            parent_collection(address, tenants=tenants),
+            document_collection(address, tenants=tenants),
+            chunk_collection(spec, address, tenants=tenants),
+        ]
+        async with self._access.client() as client:
+            description = await self._description(client)
+            if description is None:
+                for definition in definitions:
+                    await _create(client, definition)
+                description = await self._description(client)
+            made = self._fitting(description or "")
+            check_spec(self._where, spec, made.spec)
+            for definition in definitions if tenant is not None else ():
+                collection = client.collections.use(definition["name"])
+                await collection.tenants.create([Tenant(name=str(tenant))])
+        self._remember(made)
+
+    async def spec(self) -> IndexSpec | None:
+        """What the index was made for; None if it, or its tenant, is not there."""
+        if self._made is not None and monotonic() - self._read_at < _REMEMBERED_SECONDS:
+            return self._made.spec
+        self._made = None
+        async with self._access.client() as client:
+            description = await self._description(client)
+            if description is None:
+                return None
+            made = self._fitting(description)
+            tenant = self._access.tenant
+            if tenant is not None:
+                collection = client.collections.use(self._access.address.collection)
+                if not await collection.tenants.exists(tenant):
+                    return None
+        self._remember(made)
+        return made.spec
+
+    async def written_spec(self) -> IndexSpec:
+        """What the index was made for, before writing to it.
+
+        Raises:
+            IndexMissing: it is not there. (The server would make a collection of its own.)
+        """
+        spec = await self.spec()
+        if spec is None:
+            raise IndexMissing(f"There is no index at {self._where}: make it before writing to it.")
+        return spec
+
+    async def ping(self) -> str:
+        """Reach the server by REST and by gRPC; its name and version."""
+        async with self._access.client() as client:
+            meta = await client.get_meta()
+        with suppress(IndexMissing, IndexSchemaMismatch):  # an answer by gRPC all the same
+            async with self._access.reading(self._access.address.collection) as collection:
+                await collection.query.fetch_objects(limit=1, return_properties=[])
+        return f"Weaviate {meta['version']}"
+
+    def _fitting(self, description: str) -> Made:
+        """What the description says, if this tenant and this version can use it."""
+        address = self._access.address
+        made = read_description(description, address.collection)
+        if made.tenants and self._access.tenant is None:
+            fault = "holds several tenants: name one"
+        elif not made.tenants and self._access.tenant is not None:
+            fault = "was made without tenants: name none, or another collection"
+        elif made.vector != address.vector:
+            fault = f"calls its vector {made.vector!r}: put `vector={made.vector}` in its string"
+        elif made.analysis != ANALYSIS_VERSION:
+            fault = "was made with another version of the text analysis: ingest anew"
+        else:
+            return made
+        raise IndexSchemaMismatch(f"The index at {self._where} {fault}.")
+
+    async def _description(self, client: WeaviateAsyncClient) -> str | None:
+        """The chunk collection's description; None if there is no such collection."""
+        try:
+            config = await client.collections.use(self._access.address.collection).config.get(
+                simple=True
+            )
+        except UnexpectedStatusCodeError as error:
+            if error.status_code == 404:
+                return None
+            raise
+        return config.description or ""
+
+    def _remember(self, made: Made) -> None:
+        self._made, self._read_at = made, monotonic()
+
+    @property
+    def _where(self) -> str:
+        return f"{self._access.address.server} ({self._access.address.collection})"
+
+
+async def _create(client: WeaviateAsyncClient, definition: dict[str, Any]) -> None:
+    """Create a collection; another process may just have done so."""
+    try:
+        await client.collections.create(**definition)
+    except UnexpectedStatusCodeError as error:
+        if "already exists" not in str(error):
+            raise
