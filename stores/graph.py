@@ -58,6 +58,15 @@ class TextUnit:
     entity_ids: tuple[str, ...] = ()
     relationship_ids: tuple[str, ...] = ()
     claim_ids: tuple[str, ...] = ()
+    start: int | None = None
+    """First character of `own_text` in its document; None where it was not found there."""
+    prefix: int = 0
+    """Characters of metadata that were put before the document's text, such as `title: a.txt.`"""
+
+    @property
+    def own_text(self) -> str:
+        """The text as it stands in the document."""
+        return self.text[self.prefix :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +176,12 @@ class Claim:
     text_unit_id: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GraphTables:
-    """All tables of a graph, in the order of the store, with the look-ups that readers need."""
+    """All tables of a graph, in the order of the store, with the look-ups that readers need.
+
+    Compared by identity: a store gives the same object until something was written.
+    """
 
     documents: tuple[GraphDocument, ...] = ()
     text_units: tuple[TextUnit, ...] = ()
@@ -198,6 +210,11 @@ class GraphTables:
     def entity_by_title(self) -> Mapping[str, Entity]:
         """Entities by title."""
         return {entity.title: entity for entity in self.entities}
+
+    @cached_property
+    def community_by_number(self) -> Mapping[int, Community]:
+        """Communities by number."""
+        return {community.community: community for community in self.communities}
 
     @cached_property
     def report_by_community(self) -> Mapping[int, Report]:

@@ -7,7 +7,9 @@ may be missing, and whole rows of claims may be empty but for their subject: all
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,8 @@ FILES = {
 }
 _OPTIONAL = ("documents", "claims")
 Row = Mapping[str, Any]
+_PREPENDED = re.compile(r"(?:[^\n:]{1,40}: [^\n]*\.\n)+")
+"""Metadata that GraphRAG was told to put before each text unit: `title: a.txt.`"""
 
 
 def output_folder(path: Path) -> Path:
@@ -78,9 +82,11 @@ def read_tables(path: Path) -> GraphTables:
             that is missing or unreadable.
     """
     folder = output_folder(path)
+    documents = {row["id"]: _document(row) for row in _rows(folder, "documents")}
+    units = [_text_unit(row) for row in _rows(folder, "text_units")]
     return GraphTables(
-        documents=tuple(_document(row) for row in _rows(folder, "documents")),
-        text_units=tuple(_text_unit(row) for row in _rows(folder, "text_units")),
+        documents=tuple(documents.values()),
+        text_units=tuple(_placed(unit, documents.get(unit.document_id or "")) for unit in units),
         entities=tuple(_entity(row) for row in _rows(folder, "entities")),
         relationships=tuple(_relationship(row) for row in _rows(folder, "relationships")),
         communities=tuple(_community(row) for row in _rows(folder, "communities")),
@@ -146,6 +152,18 @@ def _text_unit(row: Row) -> TextUnit:
         relationship_ids=_ids(row, "relationship_ids"),
         claim_ids=_ids(row, "covariate_ids"),
     )
+
+
+def _placed(unit: TextUnit, document: GraphDocument | None) -> TextUnit:
+    """The unit with its place in the document, which GraphRAG does not write down."""
+    if document is None:
+        return unit
+    prepended = _PREPENDED.match(unit.text)
+    for prefix in (0, prepended.end() if prepended else 0):
+        start = document.text.find(unit.text[prefix:])
+        if start >= 0:
+            return replace(unit, start=start, prefix=prefix)
+    return unit
 
 
 def _entity(row: Row) -> Entity:

@@ -1,0 +1,57 @@
+"""What a local search shows the model: reports, entities, relationships, claims and text units.
+
+There are two ways to choose them. `graphrag` (`nodes/graphrag_context.py`) is exactly what
+GraphRAG 3.3.0 builds. `shared` (`nodes/shared_context.py`), the default, takes the same records in
+the same order, but gives every table a share of the tokens and hands on what a table leaves over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from ragweave.nodes.context_candidates import mapped_entities
+from ragweave.nodes.context_records import (
+    CONTEXT_TABLES,
+    ContextLimits,
+    CountTokens,
+    LocalContext,
+)
+from ragweave.nodes.graph_sources import source_of_record
+from ragweave.nodes.graphrag_context import graphrag_context
+from ragweave.nodes.shared_context import shared_context
+from ragweave.nodes.sources import numbered
+from ragweave.state.records import Source
+from ragweave.stores.graph import GraphTables, Neighbour
+
+ContextMode = Literal["shared", "graphrag"]
+
+OVERSAMPLING = 2
+"""Entities searched for each one asked for, since some belong to no community. As GraphRAG."""
+
+
+def local_context(
+    graph: GraphTables,
+    nearest: Sequence[Neighbour],
+    limits: ContextLimits,
+    count: CountTokens,
+    mode: ContextMode = "shared",
+) -> LocalContext:
+    """The context for the entities `nearest` to a question. Pure; it computes for milliseconds."""
+    entities = mapped_entities(graph, nearest, limits.community_level)
+    build = graphrag_context if mode == "graphrag" else shared_context
+    return build(graph, entities, limits, count)
+
+
+def sources_of_context(
+    graph: GraphTables, context: LocalContext
+) -> tuple[list[Source], dict[str, str]]:
+    """A context's records as numbered sources, and their excerpts by source id."""
+    records = [record for table in CONTEXT_TABLES for record in context.records.get(table, ())]
+    sources = numbered(source_of_record(graph, record) for record in records)
+    excerpts = {
+        source["id"]: context.excerpts[record.id]
+        for source, record in zip(sources, records, strict=True)
+        if record.id in context.excerpts
+    }
+    return sources, excerpts
