@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import Any, Literal
@@ -43,10 +44,13 @@ def relations(
 ) -> list[Pairs]:
     """Pairs of positions of related documents: one list for each kind, the strongest kind first.
 
+    `links` relates documents that link to each other, whichever name the target goes by. `file`,
+    then `folder`, relates each document to the next one of the same file or folder; this is weaker
+    evidence, so only documents that have no stronger relation are related by it.
+
     Args:
         documents: in reading order.
-        kinds: `links` relates documents that link to each other, whichever names the target goes
-            by; `file` and `folder` relate each document to the next one of the same file or folder.
+        kinds: those to look for.
         declared: name of a metadata field, the strongest relation of all. Its values name related
             documents (by id, path, address or title), or else are shared by related ones.
     """
@@ -55,11 +59,15 @@ def relations(
     found = [_declared(documents, declared, names)] if declared else []
     if "links" in wanted:
         found.append(list(_linked(documents, names)))
-    if "file" in wanted:
-        found.append(_neighbours(document.path for document in documents))
-    if "folder" in wanted:
-        found.append(_neighbours(map(_folder, documents)))
+    for kind, group_of in (("file", _file), ("folder", _folder)):
+        if kind in wanted:
+            found.append(_neighbours(documents, group_of, _related(found)))
     return found
+
+
+def _related(found: Iterable[Pairs]) -> set[int]:
+    """Documents that are related to another one."""
+    return {end for pairs in found for pair in pairs if pair[0] != pair[1] for end in pair}
 
 
 def _names(documents: Sequence[Related]) -> dict[str, int]:
@@ -154,13 +162,21 @@ def _values(value: Any) -> list[str]:
     return [str(item) for item in items if isinstance(item, str | int | float) and str(item)]
 
 
-def _neighbours(groups: Iterable[str | None]) -> Pairs:
+def _neighbours(
+    documents: Sequence[Related],
+    group_of: Callable[[Related], str | None],
+    without: AbstractSet[int],
+) -> Pairs:
     """Each document with the next one of the same group: enough to join them all."""
     members: dict[str, list[int]] = {}
-    for position, group in enumerate(groups):
-        if group is not None:
+    for position, document in enumerate(documents):
+        if position not in without and (group := group_of(document)) is not None:
             members.setdefault(group, []).append(position)
     return list(chain.from_iterable(map(pairwise, members.values())))
+
+
+def _file(document: Related) -> str | None:
+    return document.path
 
 
 def _folder(document: Related) -> str | None:

@@ -83,10 +83,13 @@ def test_link_lists_cycles_and_loops_are_fine() -> None:
     assert relations(documents, ["links"]) == [[(0, 1), (0, 2), (0, 1), (0, 0), (1, 0)]]
 
 
-def test_neighbours_in_a_file_or_folder() -> None:
-    paths = ["law/a.jsonl", "law/a.jsonl", "law/b.jsonl", "x/c.md", None]
+def test_documents_without_a_stronger_relation_are_related_by_file_then_folder() -> None:
+    paths = ["law/a.jsonl", "law/a.jsonl", "law/b.jsonl", "law/c.jsonl", "x/c.md", None]
     documents = [doc(str(n), path=path) for n, path in enumerate(paths)]
-    assert relations(documents, ["links", "file", "folder"]) == [[], [(0, 1)], [(0, 1), (1, 2)]]
+    assert relations(documents, ["links", "file", "folder"]) == [[], [(0, 1)], [(2, 3)]]
+    assert relations(documents, ["folder"]) == [[(0, 1), (1, 2), (2, 3)]]
+    linked = [doc("l", "2", path="law/0.md"), *documents]
+    assert relations(linked, ["links", "folder"]) == [[(0, 3)], [(1, 2), (2, 4)]]
     assert relations(documents, []) == []
 
 
