@@ -1,0 +1,180 @@
+"""The graphs behind the real LangGraph server, driven as applications and agents drive it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from langgraph_sdk import get_client
+from langgraph_sdk.client import LangGraphClient
+from mcp import Client
+
+from ragweave.state.base import Output
+from ragweave.state.crag import CragContext
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Server
+
+ROOT = Path(__file__).parents[2]
+GRAPHS = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))["graphs"]
+PILOT = "Which ships need a pilot?"
+SPAIN = "What is the capital of Spain?"
+
+
+@pytest.fixture
+async def client(server: Server) -> AsyncIterator[LangGraphClient]:
+    async with get_client(url=server.url) as client:
+        yield client
+
+
+async def run(client: LangGraphClient, thread: str | None = None, **given: Any) -> Any:
+    """The output of one run of CRAG; `given` are `input`, `context`, `command`."""
+    return await client.runs.wait(thread, "crag", **given)
+
+
+async def new_thread(client: LangGraphClient) -> str:
+    return (await client.threads.create())["thread_id"]
+
+
+async def schemas_of(client: LangGraphClient, graph: str) -> Any:
+    assistants = await client.assistants.search(graph_id=graph)
+    return await client.assistants.get_schemas(assistants[0]["assistant_id"])
+
+
+async def test_a_question_is_answered(client: LangGraphClient) -> None:
+    answer = await run(client, input={"question": PILOT})
+    assert set(answer) == set(Output.__annotations__)
+    assert answer["status"] == "answered"
+    assert "90 metres" in answer["answer"]
+    assert answer["citations"][0]["status"] == "grounded"
+    assert answer["sources"][0]["path"] == "docs/harbour.md"
+    assert answer["messages"][-1]["content"] == answer["answer"]
+
+
+async def test_a_message_is_answered_in_its_language(client: LangGraphClient) -> None:
+    messages = [{"role": "user", "content": "灯塔多久闪光一次？"}]
+    answer = await run(client, input={"messages": messages})
+    assert "十二秒" in answer["answer"]
+
+
+async def test_streamed_tokens_are_the_answer(client: LangGraphClient) -> None:
+    tokens, values = [], {}
+    async for part in client.runs.stream(
+        None, "crag", input={"question": PILOT}, stream_mode=["custom", "values"]
+    ):
+        if part.event == "custom":
+            assert part.data["technique"] == "crag"
+            if part.data["type"] == "token":
+                tokens.append(part.data["text"])
+        elif part.event == "values":
+            values = part.data
+    assert len(tokens) > 1
+    assert "".join(tokens).strip() == values["answer"]
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+async def test_studio_is_given_every_schema(client: LangGraphClient, name: str) -> None:
+    assistants = await client.assistants.search(graph_id=name)
+    schemas = await schemas_of(client, name)
+    assert assistants[0]["description"] == GRAPHS[name]["description"]
+    for kind in ("input_schema", "output_schema", "state_schema", "context_schema"):
+        assert schemas[kind], f"{kind} is empty"
+    undescribed = [
+        field
+        for field, schema in schemas["context_schema"]["properties"].items()
+        if not schema.get("description")
+    ]
+    assert undescribed == []
+
+
+async def test_studio_shows_bounds_choices_and_prompts(client: LangGraphClient) -> None:
+    fields = (await schemas_of(client, "crag"))["context_schema"]["properties"]
+    assert set(fields) == set(CragContext.model_fields)
+    assert (fields["top_k"]["minimum"], fields["top_k"]["maximum"]) == (1, 100)
+    assert fields["web_search"]["enum"] == ["auto", "always", "never", "ask"]
+    assert fields["answer_prompt"]["langgraph_type"] == "prompt"
+    assistants = await client.assistants.search(graph_id="crag")
+    drawn = await client.assistants.get_graph(assistants[0]["assistant_id"])
+    nodes = {node["id"] for node in drawn["nodes"]}
+    prompts = [field for field in fields.values() if "langgraph_nodes" in field]
+    assert prompts
+    assert {node for field in prompts for node in field["langgraph_nodes"]} <= nodes
+
+
+async def test_a_follow_up_sees_the_conversation(client: LangGraphClient) -> None:
+    thread = await new_thread(client)
+    await run(client, thread, input={"question": PILOT})
+    answer = await run(
+        client, thread, input={"messages": [{"role": "user", "content": "Where does he board?"}]}
+    )
+    assert "breakwater" in answer["answer"]
+    assert [message["type"] for message in answer["messages"]] == ["human", "ai", "human", "ai"]
+    assert answer["usage"]["stages"]["condense"]["calls"] == 1
+
+
+async def test_a_person_edits_the_web_query(client: LangGraphClient, server: Server) -> None:
+    thread = await new_thread(client)
+    context = {"web_search": "ask", "max_rewrites": 1, "index": "lance:.ragweave/index"}
+    await run(client, thread, input={"question": SPAIN}, context=context)
+    state = await client.threads.get_state(thread)
+    paused = state["tasks"][0]["interrupts"][0]
+    assert state["next"] == ["approve_web_query"]
+    assert paused["value"]["question"] == SPAIN
+    before = len(server.web.queries)
+
+    answer = await run(client, thread, command={"resume": "Spain capital city"})
+
+    assert server.web.queries[before:] == ["Spain capital city"]
+    assert answer["status"] == "answered"
+    assert "Madrid" in answer["answer"]
+    assert answer["sources"][0]["url"].startswith("https://")
+
+
+async def test_a_person_refuses_the_web(client: LangGraphClient, server: Server) -> None:
+    thread = await new_thread(client)
+    context = {"web_search": "ask"}
+    await run(client, thread, input={"question": SPAIN}, context=context)
+    before = len(server.web.queries)
+    answer = await run(client, thread, command={"resume": False})
+    assert server.web.queries[before:] == []
+    assert answer["status"] == "no_evidence"
+
+
+async def test_a_resumed_run_keeps_its_index(client: LangGraphClient) -> None:
+    """The context is not in the checkpoint: index and tenant come from the state."""
+    thread = await new_thread(client)
+    context = {"web_search": "ask", "index": "lance:.ragweave/index?name=chunks", "top_k": 3}
+    await run(client, thread, input={"question": SPAIN}, context=context)
+    await run(client, thread, command={"resume": True})
+    state: Any = await client.threads.get_state(thread)
+    settings = state["values"]["settings"]
+    assert (settings["index"], settings["top_k"]) == (context["index"], 3)
+
+
+async def test_an_empty_question_is_refused(client: LangGraphClient) -> None:
+    with pytest.raises(Exception, match="The question is empty"):
+        await run(client, input={"question": " "}, raise_error=True)
+
+
+async def test_agents_are_offered_described_tools(server: Server) -> None:
+    async with Client(f"{server.url}/mcp") as agent:
+        tools = {tool.name: tool for tool in (await agent.list_tools()).tools}
+        called = await agent.call_tool("crag", {"question": PILOT})
+    assert set(tools) == set(GRAPHS)
+    assert tools["crag"].description == GRAPHS["crag"]["description"]
+    assert "question" in tools["crag"].input_schema["properties"]
+    text = called.content[0].text  # type: ignore[union-attr]
+    assert not called.is_error
+    assert text.index('"answer"') < 10
+    assert "90 metres" in text
+
+
+async def test_the_log_has_nothing_to_complain_of(server: Server, client: LangGraphClient) -> None:
+    """Last: no call blocked the server's loop, and no type was unknown to its checkpoints."""
+    await run(client, input={"question": PILOT})
+    assert "Background run succeeded" in server.log()
+    assert re.findall("BlockingError|[Bb]locking call|msgpack|unregistered", server.log()) == []
