@@ -33,6 +33,17 @@ class SearchQuery(BaseModel):
     reason: str = Field(default="", description="What was changed, in at most fifteen words.")
 
 
+class SearchQueries(BaseModel):
+    """Several queries for a search engine."""
+
+    reason: str = Field(default="", description="Why this kind, in at most fifteen words.")
+    kind: Literal["paraphrase", "decompose"] = Field(
+        default="paraphrase",
+        description="Other angles on the question, or the sub-questions it is made of.",
+    )
+    queries: list[str] = Field(description="The queries alone.")
+
+
 class StandaloneQuestion(BaseModel):
     """A question that can be understood without the conversation."""
 

@@ -15,7 +15,7 @@ from ragweave.state.context import DEFAULT_INDEX, RagContext, context_of
 from ragweave.state.errors import IndexMissing
 from ragweave.state.records import Source
 from ragweave.stores import open_index
-from ragweave.stores.base import Index, IndexSpec, SearchSpec
+from ragweave.stores.base import Index, IndexSpec, SearchMode, SearchSpec
 
 
 async def retrieve_documents(state: RagState, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -23,12 +23,16 @@ async def retrieve_documents(state: RagState, runtime: Runtime[Any]) -> dict[str
     context = context_of(state, runtime.context, RagContext)
     index, spec = await searchable_index(context)
     if spec is None:
-        warning = f"There is no index at {context.index} yet; `ragweave ingest PATH` makes one."
-        return {"documents": [], "warnings": [warning]}
+        return {"documents": [], "warnings": [no_index_yet(context)]}
     query = state["search_question"]
     documents = await search_index(query, index=index, embeddings=spec.embeddings, context=context)
     emit(state, runtime, "retrieved", query=query, ids=[source["id"] for source in documents])
     return {"documents": documents}
+
+
+def no_index_yet(context: RagContext) -> str:
+    """The warning for a default index that was not made yet."""
+    return f"There is no index at {context.index} yet; `ragweave ingest PATH` makes one."
 
 
 async def searchable_index(context: RagContext) -> tuple[Index, IndexSpec | None]:
@@ -57,13 +61,23 @@ async def searchable_index(context: RagContext) -> tuple[Index, IndexSpec | None
     process_outputs=lambda sources: {"documents": traced_documents(sources)},
 )
 async def search_index(
-    query: str, *, index: Index, embeddings: str, context: RagContext, k: int | None = None
+    query: str,
+    *,
+    index: Index,
+    context: RagContext,
+    embeddings: str = "",
+    vector: list[float] | None = None,
+    mode: SearchMode | None = None,
+    k: int | None = None,
 ) -> list[Source]:
-    """The `k` (`top_k`) chunks that the context's kind of search finds for one query."""
+    """The `k` (`top_k`) chunks that the context's kind of search (or `mode`) finds for one query.
+
+    The query's `vector` is made by the named `embeddings` if it is not given.
+    """
     spec = SearchSpec(
         text=query,
-        vector=await query_vector(query, embeddings, context),
-        mode=context.search_mode,
+        vector=vector or await query_vector(query, embeddings, context),
+        mode=mode or context.search_mode,
         k=k or context.top_k,
         alpha=context.alpha,
         filters=context.filters,
