@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragweave.serving.answer import Answer
-    from ragweave.serving.api import aask, ask, search
-    from ragweave.serving.search import asearch
+    from ragweave.serving.api import aask, ask, ingest, search
+    from ragweave.serving.ingesting import aingest
+    from ragweave.serving.searching import asearch
     from ragweave.serving.stream import astream
 
-__all__ = ["Answer", "aask", "asearch", "ask", "astream", "search"]
+__all__ = ["Answer", "aask", "aingest", "asearch", "ask", "astream", "ingest", "search"]
 
 _MODULES = {
     "Answer": "answer",
     "aask": "api",
+    "aingest": "ingesting",
     "ask": "api",
-    "asearch": "search",
+    "asearch": "searching",
     "astream": "stream",
+    "ingest": "api",
     "search": "api",
 }
 

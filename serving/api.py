@@ -1,19 +1,23 @@
-"""The Python face: ask and search, awaited or not."""
+"""The Python face without `await`: for scripts and notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragweave.serving import blocking
 from ragweave.serving.answer import Answer
-from ragweave.serving.search import asearch
+from ragweave.serving.ingesting import aingest
+from ragweave.serving.searching import asearch
 from ragweave.serving.stream import Approve, astream
 from ragweave.serving.techniques import DEFAULT_TECHNIQUE
 
 if TYPE_CHECKING:
+    from langchain_core.documents import Document
     from langchain_core.messages import AnyMessage
 
+    from ragweave.state.ingest import IngestOutput
     from ragweave.state.records import Source
 
 
@@ -45,3 +49,10 @@ def ask(
 def search(query: str, **settings: Any) -> list[Source]:
     """Search an index, from synchronous code and notebooks. Like `asearch` otherwise."""
     return blocking.run(asearch(query, **settings))
+
+
+def ingest(
+    *paths: str | os.PathLike[str], documents: Iterable[Document] = (), **settings: Any
+) -> IngestOutput:
+    """Ingest files, folders and documents, from synchronous code and notebooks. Like `aingest`."""
+    return blocking.run(aingest(*paths, documents=documents, **settings))

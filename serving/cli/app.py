@@ -17,6 +17,7 @@ from ragweave.serving.cli.draw import draw
 from ragweave.serving.cli.ingest import ingest
 from ragweave.serving.cli.screen import complain
 from ragweave.serving.cli.search import search
+from ragweave.serving.cli.settings import settings
 from ragweave.state.errors import (
     IndexAuth,
     IndexMissing,
@@ -39,20 +40,19 @@ MISTAKES = (
 )
 """Errors that the user can mend; all others come from outside."""
 
-HELP = """
-RAG you can watch, bound, resume and trust: ask your own documents, with verified citations.
-
-Works at once, without a key or a server: an index in a folder, built-in embeddings, and answers
-that quote your documents. Name a model for real answers: [bold]--model openai:gpt-4.1-mini[/bold]
-(OPENAI_API_KEY, or OPENAI_BASE_URL for any compatible server).
-
-\b
-[bold]ragweave ingest docs/[/bold]
-[bold]ragweave ask "How do I make a backup?"[/bold]
-
-Exit codes: 0 done, 1 something outside failed or a file could not be ingested, 2 a mistake in what
-was asked for.
-"""
+HELP = "\n\n".join(
+    (
+        "RAG you can watch, bound, resume and trust: ask your own documents, with citations "
+        "checked against their sources.",
+        "Works at once, without a key or a server: the index is a folder, embeddings are built in, "
+        "and answers quote your documents. Name a model for written answers: "
+        "[bold]--model openai:gpt-4.1-mini[/bold], with OPENAI_API_KEY, or OPENAI_BASE_URL for any "
+        "compatible server.",
+        '\b\n[bold]ragweave ingest docs/\nragweave ask "How do I restore a backup?"[/bold]',
+        "Exit codes: 0 done; 1 something outside failed, or a file could not be ingested; 2 a "
+        "mistake in what was asked for.",
+    )
+)
 
 app = typer.Typer(
     help=HELP,
@@ -60,7 +60,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (ingest, search, ask, draw, doctor):
+for command in (ingest, search, ask, settings, draw, doctor):
     app.command()(command)
 
 
@@ -116,7 +116,7 @@ def run(arguments: list[str]) -> int:
         )
         return FAILED
     if code == INTERRUPTED:
-        complain("Interrupted. Nothing is lost: the same command goes on where this one ended.")
+        complain("Interrupted.")
     return code or 0
 
 

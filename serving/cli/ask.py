@@ -13,6 +13,7 @@ from ragweave.serving.cli.options import (
     Filter,
     Index,
     Json,
+    Set,
     Tenant,
     TopK,
     read_filters,
@@ -60,16 +61,7 @@ def ask(
             show_default=False,
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Any other field of the technique's context, such as max_model_calls=20. "
-            "Repeatable.",
-            show_default=False,
-        ),
-    ] = None,
+    settings: Set = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Hide the steps.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -43,7 +43,7 @@ def search(
 
     [dim]ragweave search "restore a backup" --top-k 3[/dim]
     """
-    from ragweave.serving.search import asearch
+    from ragweave.serving.searching import asearch
 
     hits = run_async(
         asearch(

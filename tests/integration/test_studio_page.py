@@ -1,0 +1,30 @@
+"""The code of docs/studio.md, against a real server."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Server
+
+PAGE = (Path(__file__).parents[2] / "docs" / "studio.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+QUESTION = "How are citations checked?"
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+async def test_code_of_the_page_works(
+    block: str, server: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert QUESTION in block
+    code = block.replace("http://127.0.0.1:2024", server.url)
+    code = code.replace(QUESTION, "Which ships need a pilot?")
+    compiled = compile(code, "studio.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    running = eval(compiled, {})
+    await running
+    assert "90 metres" in capsys.readouterr().out
