@@ -39,8 +39,15 @@ class LoadedDocument:
     """Path as it was given to ingest; None for a document that came from memory."""
     size: int = 0
     """Bytes of its source, for progress."""
+    line: int | None = None
+    """Line of its file, for one record of several."""
     passage: bool = False
     """It was cut out of something larger by its author, as the records of a JSON Lines file are."""
+
+    @property
+    def place(self) -> str:
+        """Where it came from, as failures name it."""
+        return f"{self.path or self.id}:{self.line}" if self.line else self.path or self.id
 
     @property
     def text(self) -> str:
@@ -65,6 +72,26 @@ class LoadFailure:
     path: str
     reason: str
     size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A document that was not asked for, such as one of another part of the work."""
+
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsRead:
+    """The end of a file of records: those of it that did not come are gone, if it was `whole`."""
+
+    path: str
+    whole: bool
+    """Every record of it could be read."""
+    size: int = 0
+
+
+Loaded = LoadedDocument | LoadFailure | Skipped | RecordsRead
 
 
 def canonical(value: object) -> str:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
-from ragweave.indexing.document import Content, LoadedDocument, LoadFailure, Unreadable
+from ragweave.indexing.document import (
+    Content,
+    Loaded,
+    LoadedDocument,
+    LoadFailure,
+    RecordsRead,
+    Skipped,
+    Unreadable,
+)
 from ragweave.indexing.load_files import (
     HTML,
     MARKDOWN,
@@ -35,12 +43,15 @@ class LoadSettings:
     """Largest file that is read whole; JSON Lines, read line by line, may be larger."""
     max_file_seconds: float = 60
     """Most time that one PDF or office file may take."""
+    wanted: Callable[[str], bool] = lambda _: True
+    """Whether to load the document of this id."""
 
 
-def load(paths: Sequence[str], settings: LoadSettings) -> Iterator[LoadedDocument | LoadFailure]:
+def load(paths: Sequence[str], settings: LoadSettings) -> Iterator[Loaded]:
     """Documents of the files at or below `paths`, in a stable order, and what could not be read.
 
-    Blocks: to be run in a thread, by one thread at a time.
+    One at a time: memory holds the largest file, whatever the number of files. Blocks, so it
+    belongs in a thread, one thread at a time.
     """
     parsers = ParserProcess(settings.max_file_seconds)
     try:
@@ -53,24 +64,35 @@ def load(paths: Sequence[str], settings: LoadSettings) -> Iterator[LoadedDocumen
         parsers.close()
 
 
-def load_file(
-    file: FoundFile, settings: LoadSettings, parsers: ParserProcess
-) -> Iterator[LoadedDocument | LoadFailure]:
+def load_file(file: FoundFile, settings: LoadSettings, parsers: ParserProcess) -> Iterator[Loaded]:
     """Documents of one file; one failure instead if it cannot be read."""
     try:
-        if file.size == 0:
-            raise Unreadable("is empty")
-        if file.suffix in RECORDS:
-            yield from read_records(Path(file.path), file.path, settings.records)
-            return
-        yield _document(file, settings, parsers)
+        if file.suffix in RECORDS and file.size:
+            yield from _load_records(file, settings)
+        elif settings.wanted(document_id(file.path)):
+            yield _document(file, settings, parsers)
+        else:
+            yield Skipped(file.size)
     except Unreadable as reason:
         yield LoadFailure(file.path, str(reason), file.size)
     except OSError as error:
         yield LoadFailure(file.path, reason_of(error), file.size)
 
 
+def _load_records(file: FoundFile, settings: LoadSettings) -> Iterator[Loaded]:
+    whole = True
+    for record in read_records(Path(file.path), file.path, settings.records):
+        if isinstance(record, LoadedDocument) and not settings.wanted(record.id):
+            yield Skipped(record.size)
+        else:
+            whole = whole and isinstance(record, LoadedDocument)
+            yield record
+    yield RecordsRead(file.path, whole)
+
+
 def _document(file: FoundFile, settings: LoadSettings, parsers: ParserProcess) -> LoadedDocument:
+    if file.size == 0:
+        raise Unreadable("is empty")
     if file.size > settings.max_file_bytes:
         size, limit = (bytes_ / 2**20 for bytes_ in (file.size, settings.max_file_bytes))
         raise Unreadable(f"has {size:,.0f} MB; at most {limit:,.0f} MB are read")

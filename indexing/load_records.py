@@ -96,8 +96,15 @@ def _record(
         url=str(url) if url else None,
         metadata=record,
     )
-    known_as = str(id_) if id_ not in (None, "") else f"{path}#{number}"
-    return LoadedDocument(known_as, content, path=path, size=len(line), passage=True)
+    known_as = clean(str(id_)).strip() if id_ is not None else ""
+    return LoadedDocument(
+        known_as or f"{path}#{number}",
+        content,
+        path=path,
+        size=len(line),
+        line=number,
+        passage=True,
+    )
 
 
 def _parsed(line: bytes) -> dict[str, Any]:
