@@ -19,6 +19,8 @@ from tests.servers.openai_stub import OpenAIStub
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+EXTRAS = re.compile(r"\[([\w,]+)\]")
+ASSIGNMENTS = re.compile(r"^(\w+=\S+\s+)+")
 SHOWN = {"", "mermaid", "text", "json"}
 """Languages that show something and cannot be run."""
 WITH_SERVER = {"studio.md"}
@@ -90,18 +92,22 @@ def pages_with(language: str) -> list[Path]:
 def test_commands_work(page: Path, folder: Path) -> None:
     for block in blocks(page):
         for command in block.commands if block.language == "bash" else []:
-            match command.split()[0]:
-                case "ragweave":
-                    run(["bash", "-c", command], folder)
-                case "make":
-                    run(["make", "-n", "-C", str(ROOT), *command.split()[1:]], folder)
-                case "pip":
-                    named_extras = re.findall(r"\[([\w,]+)\]", command)
-                    assert set(",".join(named_extras).split(",")) - {""} <= set(
-                        PYPROJECT["optional-dependencies"]
-                    )
-                case _:
-                    assert page.name in WITH_SERVER, f"no test runs: {command}"
+            check(command, folder)
+
+
+def check(command: str, folder: Path) -> None:
+    """Run a command; of those that install or serve, check what they name."""
+    program, *arguments = ASSIGNMENTS.sub("", command).split()
+    if program in ("ragweave", "echo"):
+        run(["bash", "-o", "pipefail", "-c", command], folder)
+    elif program == "make":
+        run(["make", "--dry-run", "-C", str(ROOT), *arguments], folder)
+    elif program == "pip":
+        extras = {name for names in EXTRAS.findall(command) for name in names.split(",")}
+        assert extras <= set(PYPROJECT["optional-dependencies"])
+    else:
+        # Its tests are those of tests/integration.
+        assert [program, *arguments[:1]] == ["langgraph", "dev"], f"no test runs: {command}"
 
 
 ALONE = [page for page in pages_with("python") if page.name not in WITH_SERVER]
