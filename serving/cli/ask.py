@@ -24,6 +24,7 @@ from ragweave.serving.cli.options import (
 from ragweave.serving.cli.screen import print_json
 from ragweave.serving.cli.show import Page, show_answer
 from ragweave.serving.techniques import DEFAULT_TECHNIQUE, TECHNIQUES
+from ragweave.state.errors import InvalidSetting
 
 if TYPE_CHECKING:
     from ragweave.serving.answer import Answer
@@ -103,6 +104,8 @@ async def _answer(question: str, technique: str, settings: dict[str, Any], page:
     from ragweave.serving.stream import astream
 
     approve = approve_on_terminal if sys.stdin.isatty() else None
+    if approve is None and settings.get("web_search") == "ask":
+        raise InvalidSetting("--web ask needs a terminal to ask on.")
     stream = astream(question, technique=technique, approve=approve, **settings)
     async for part in stream:
         if isinstance(part, Answer):

@@ -1,4 +1,4 @@
-"""The real LangGraph server, as `langgraph dev` starts it, in a working folder of its own."""
+"""A working folder with an index, and in it the real LangGraph server."""
 
 from __future__ import annotations
 
@@ -77,11 +77,9 @@ def web() -> Iterator[TavilyStub]:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory, web: TavilyStub) -> Iterator[Server]:
-    """Serves `langgraph.json` as it is, over an index of two documents."""
-    folder = tmp_path_factory.mktemp("server")
-    shutil.copy(ROOT / "langgraph.json", folder)
-    (folder / "graphs").symlink_to(ROOT / "graphs")
+def harbour(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A working folder with two documents and their index, at the default place."""
+    folder = tmp_path_factory.mktemp("harbour")
     (folder / "docs").mkdir()
     (folder / "docs" / "harbour.md").write_text(HARBOUR, encoding="utf-8")
     (folder / "docs" / "lighthouse.md").write_text(LIGHTHOUSE, encoding="utf-8")
@@ -93,18 +91,26 @@ def server(tmp_path_factory: pytest.TempPathFactory, web: TavilyStub) -> Iterato
         capture_output=True,
         timeout=120,
     )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def server(harbour: Path, web: TavilyStub) -> Iterator[Server]:
+    """Serves `langgraph.json` as it is, from the working folder `harbour`."""
+    shutil.copy(ROOT / "langgraph.json", harbour)
+    (harbour / "graphs").symlink_to(ROOT / "graphs")
     port = free_port()
     address = ["--host", "127.0.0.1", "--port", str(port)]
     serve = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload", *address]
-    with (folder / "server.log").open("wb") as log:
+    with (harbour / "server.log").open("wb") as log:
         process = subprocess.Popen(
             serve,
-            cwd=folder,
+            cwd=harbour,
             env=environment(TAVILY_API_KEY="tvly-test", TAVILY_BASE_URL=web.url),
             stdout=log,
             stderr=subprocess.STDOUT,
         )
-    running = Server(f"http://127.0.0.1:{port}", folder, folder / "server.log", web)
+    running = Server(f"http://127.0.0.1:{port}", harbour, harbour / "server.log", web)
     try:
         wait_until_up(running, process)
         yield running

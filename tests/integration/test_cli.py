@@ -1,0 +1,238 @@
+"""The command line: what it prints and how it ends, offline."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ragweave.serving.cli.app import run
+from ragweave.state.base import Output
+from ragweave.state.ingest import IngestOutput
+from ragweave.state.records import Source
+from tests.servers import Fault, OpenAIStub, TavilyStub
+
+PILOT = "Which ships need a pilot?"
+SPAIN = "What is the capital of Spain?"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A command that has ended: its exit code, standard output and standard error."""
+
+    code: int
+    out: str
+    err: str
+
+
+Ragweave = Callable[..., Ended]
+
+
+@pytest.fixture
+def ragweave(
+    harbour: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Ragweave:
+    """Runs a command in a folder, by default one with an index of two documents."""
+
+    def call(*arguments: str, folder: Path = harbour, stdin: str = "", **env: str) -> Ended:
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        code = run(list(arguments))
+        return Ended(code, *capsys.readouterr())
+
+    return call
+
+
+# --- what it prints ---------------------------------------------------------------------------
+
+
+def test_an_answer_comes_with_steps_sources_and_quotes(ragweave: Ragweave) -> None:
+    ended = ragweave("ask", PILOT)
+    assert ended.code == 0
+    assert re.search(r"s  retrieved +2 chunks for Which ships", ended.err)
+    assert "crag: answered; no language model" in ended.err
+    answer, sources = ended.out.split("Sources\n")
+    assert "longer than 90 metres need a pilot. [1]" in " ".join(answer.split())
+    assert sources.startswith("[1] Harbour rules, docs/harbour.md\n    quote: ")
+
+
+def test_a_chinese_answer_is_whole(ragweave: Ragweave) -> None:
+    ended = ragweave("ask", "灯塔多久闪光一次？", "--quiet")
+    assert "灯塔每十二秒闪光一次" in ended.out
+    assert "retrieved" not in ended.err
+
+
+def test_an_answer_as_json(ragweave: Ragweave) -> None:
+    ended = ragweave("ask", "-", "--json", stdin=PILOT)
+    answer = json.loads(ended.out)
+    assert ended.code == 0
+    assert set(answer) == {*Output.__annotations__, "technique"}
+    assert (answer["technique"], answer["status"]) == ("crag", "answered")
+    assert answer["citations"][0]["status"] == "grounded"
+    assert answer["messages"][-1]["content"] == answer["answer"]
+    assert "retrieved" not in ended.err
+
+
+def test_no_evidence_is_no_error(ragweave: Ragweave) -> None:
+    ended = ragweave("ask", SPAIN, "--web", "never", "--json")
+    assert ended.code == 0
+    assert json.loads(ended.out)["status"] == "no_evidence"
+
+
+def test_a_search(ragweave: Ragweave) -> None:
+    ended = ragweave("search", "tankers berth", "--top-k", "1")
+    assert ended.code == 0
+    assert re.match(r"1\. Harbour rules, docs/harbour.md  \d\.\d+ relative\n", ended.out)
+
+
+def test_a_search_as_json(ragweave: Ragweave) -> None:
+    found = json.loads(ragweave("search", "灯塔", "--json").out)
+    assert list(found) == ["hits"]
+    assert set(found["hits"][0]) == set(Source.__annotations__)
+    assert found["hits"][0]["path"] == "docs/lighthouse.md"
+
+
+def test_an_ingest_reports_what_failed(ragweave: Ragweave, tmp_path: Path) -> None:
+    (tmp_path / "good.md").write_text("Good text that can be read.", encoding="utf-8")
+    (tmp_path / "empty.txt").write_text("")
+    ended = ragweave("ingest", "good.md", "empty.txt", folder=tmp_path)
+    assert ended.code == 1
+    assert ended.err == "empty.txt: is empty\n"
+    assert "1 added, 0 unchanged, 0 removed, 1 failed" in ended.out
+
+
+def test_an_ingest_as_json(ragweave: Ragweave, tmp_path: Path) -> None:
+    records = [{"body": "Alpha beta.", "key": 1, "year": 2020}, {"body": "Gamma.", "key": 2}]
+    lines = "\n".join(json.dumps(record) for record in records)
+    (tmp_path / "notes.jsonl").write_text(lines, encoding="utf-8")
+    options = ("--text-field", "body", "--id-field", "key", "--filter-field", "year:int", "--json")
+    first = json.loads(ragweave("ingest", "notes.jsonl", *options, folder=tmp_path).out)
+    assert set(first) == set(IngestOutput.__annotations__)
+    assert (first["added"], first["failed"], first["chunks"]) == (2, [], 2)
+    again = json.loads(ragweave("ingest", "notes.jsonl", *options, folder=tmp_path).out)
+    assert (again["added"], again["unchanged"]) == (0, 2)
+    found = ragweave("search", "alpha gamma", "--filter", "year=2020", "--json", folder=tmp_path)
+    assert [hit["text"] for hit in json.loads(found.out)["hits"]] == ["Alpha beta."]
+
+
+def test_documents_are_never_terminal_codes(ragweave: Ragweave, tmp_path: Path) -> None:
+    text = "The \x1b[31mpilot\x1b[0m \u202eboards\x9b early\x07. [bold]Pilots[/bold] are brave."
+    (tmp_path / "bad.txt").write_text(text, encoding="utf-8")
+    ragweave("ingest", "bad.txt", folder=tmp_path)
+    shown = [
+        ragweave("search", "pilot", "--full", folder=tmp_path),
+        ragweave("ask", "When does the pilot board?", folder=tmp_path),
+        ragweave("ask", "When does the pilot board?", "--json", folder=tmp_path),
+    ]
+    for ended in shown:
+        assert ended.code == 0
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", ended.out + ended.err)
+    assert "[bold]Pilots[/bold]" in shown[0].out
+
+
+def test_doctor(ragweave: Ragweave) -> None:
+    ended = ragweave("doctor", "--json")
+    checks = {check["name"]: check for check in json.loads(ended.out)["checks"]}
+    assert ended.code == 0
+    assert all(set(check) == {"name", "status", "detail", "fix"} for check in checks.values())
+    assert checks["index"]["status"] == "ok"
+    assert "2 chunks, 256 dimensions" in checks["index"]["detail"]
+    assert checks["web search"]["fix"] == "Set TAVILY_API_KEY."
+
+
+def test_doctor_says_what_is_wrong(ragweave: Ragweave) -> None:
+    with OpenAIStub(api_key="sk-right") as model, TavilyStub(api_key="tvly-right") as web:
+        keys = {"OPENAI_API_KEY": "sk-wrong", "OPENAI_BASE_URL": model.base_url}
+        keys |= {"TAVILY_API_KEY": "tvly-wrong", "TAVILY_BASE_URL": web.url}
+        ended = ragweave("doctor", "--model", "openai:m", "--index", "lance:no", **keys)
+    assert ended.code == 1
+    lines = ended.out.splitlines()
+    assert any(line.startswith("error   model") and "OPENAI_API_KEY" in line for line in lines)
+    assert any(line.startswith("error   web search") for line in lines)
+    assert any(line.startswith("warning index") for line in lines)
+    assert any("-> ragweave ingest PATH --index 'lance:no'" in line for line in lines)
+
+
+def test_a_drawing(ragweave: Ragweave, tmp_path: Path) -> None:
+    assert "grade_document" in ragweave("draw", "crag", folder=tmp_path).out
+    ended = ragweave("draw", "crag", "--output", "crag.md", folder=tmp_path)
+    assert ended.code == 0
+    assert (tmp_path / "crag.md").read_text().startswith("```mermaid\n")
+
+
+# --- mistakes: one line, exit code 2 ----------------------------------------------------------
+
+
+MISTAKES: dict[str, tuple[list[str], str]] = {
+    "no question": (["ask"], "Missing argument"),
+    "empty question": (["ask", "  "], "The question is empty"),
+    "empty query": (["search", ""], "The query is empty"),
+    "technique": (["ask", PILOT, "--technique", "carg"], 'no technique "carg". Did you mean crag'),
+    "model": (["ask", PILOT, "--model", "gpt-4"], 'There is no chat model "gpt-4"'),
+    "model without key": (["ask", PILOT, "--model", "openai:gpt-4.1"], "OPENAI_API_KEY"),
+    "index": (["ask", PILOT, "--index", "lance:nowhere"], "There is no index at lance:nowhere"),
+    "index kind": (["ask", PILOT, "--index", "elastic:x"], "elastic"),
+    "search in no index": (["search", "x", "--index", "lance:nowhere"], "lance:nowhere"),
+    "embeddings": (
+        ["ask", PILOT, "--embeddings", "openai:x"],
+        "was made with embeddings 'offline'",
+    ),
+    "setting": (["ask", PILOT, "--set", "top_kk=3"], 'no setting of crag "top_kk"'),
+    "setting's value": (["ask", PILOT, "--set", "top_k=0"], "greater than or equal to 1"),
+    "setting's form": (["ask", PILOT, "--set", "top_k"], "--set takes name=value"),
+    "filter": (["ask", PILOT, "--filter", "nofield=1"], "nofield"),
+    "option": (["ask", PILOT, "--tpo-k", "3"], "No such option"),
+    "command": (["aks", PILOT], "No such command 'aks'"),
+    "path": (["ingest", "no/such/folder"], "There is no file or folder 'no/such/folder'"),
+    "web without a person": (["ask", PILOT, "--web", "ask"], "--web ask"),
+    "drawing": (["draw", "crag", "--output", "crag.png"], "name it .mmd or .md"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "complaint"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_one_line(ragweave: Ragweave, arguments: list[str], complaint: str) -> None:
+    ended = ragweave(*arguments)
+    assert complaint in ended.err
+    assert (ended.code, ended.err.count("\n"), ended.out) == (2, 1, "")
+    assert ended.err.startswith("ragweave: ")
+
+
+@pytest.mark.parametrize("size", [32_001, 1_000_000])
+def test_a_question_that_is_too_long(ragweave: Ragweave, size: int) -> None:
+    ended = ragweave("ask", "-", stdin="a" * size)
+    assert f"The question has {size:,} characters" in ended.err
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+
+
+def test_a_key_that_is_refused(ragweave: Ragweave) -> None:
+    with OpenAIStub(api_key="sk-right") as model:
+        keys = {"OPENAI_API_KEY": "sk-wrong-secret", "OPENAI_BASE_URL": model.base_url}
+        ended = ragweave("ask", PILOT, "--model", "openai:m", "-q", **keys)
+    assert "OPENAI_API_KEY" in ended.err
+    assert "sk-wrong-secret" not in ended.err
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+
+
+# --- the outside ------------------------------------------------------------------------------
+
+
+def test_an_index_out_of_reach_is_a_failure(ragweave: Ragweave) -> None:
+    ended = ragweave("search", "x", "--index", "weaviate:http://127.0.0.1:9?grpc_port=9")
+    assert ended.code == 1
+    assert ended.err.startswith("ragweave: ")
+    assert ended.err.count("\n") == 1
+
+
+def test_a_model_that_fails_is_a_failure(ragweave: Ragweave) -> None:
+    with OpenAIStub(lambda request: Fault(400, "unsupported")) as model:
+        keys = {"OPENAI_API_KEY": "sk-x", "OPENAI_BASE_URL": model.base_url}
+        ended = ragweave("ask", PILOT, "--model", "openai:m", "-q", **keys)
+    assert ended.code in (1, 2)
+    assert ended.err.splitlines()[-1].startswith("ragweave: ")

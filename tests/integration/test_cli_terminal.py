@@ -1,0 +1,124 @@
+"""The command line in a process and on a terminal of its own."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.servers import TavilyStub, web_result
+
+COMMAND = [sys.executable, "-m", "ragweave.serving.cli"]
+SPAIN = "What is the capital of Spain?"
+
+
+def test_a_reader_that_leaves_is_no_error(harbour: Path) -> None:
+    command = " ".join([*COMMAND, "search", "ships", "--full", "|", "true"])
+    ended = subprocess.run(
+        ["bash", "-c", command], cwd=harbour, capture_output=True, text=True, timeout=60
+    )
+    assert ended.stderr == ""
+
+
+class Terminal:
+    """A command with a terminal of its own, as a person sees it."""
+
+    def __init__(self, folder: Path, *arguments: str, **env: str) -> None:
+        self._master, slave = pty.openpty()
+        self._process = subprocess.Popen(
+            [*COMMAND, *arguments],
+            cwd=folder,
+            env={**os.environ, "TERM": "xterm", **env},
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+        )
+        os.close(slave)
+        self.shown = ""
+
+    def wait_for(self, text: str, seconds: float = 60) -> None:
+        deadline = time.monotonic() + seconds
+        while text not in self.shown:
+            assert time.monotonic() < deadline, f"{text!r} is not in {self.shown!r}"
+            assert self._read(0.5), f"it ended with {self.shown!r}"
+
+    def type(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    def interrupt(self) -> None:
+        self._process.send_signal(signal.SIGINT)
+
+    def end(self) -> int:
+        while self._read(30):
+            pass
+        code = self._process.wait(timeout=30)
+        os.close(self._master)
+        return code
+
+    def _read(self, seconds: float) -> bool:
+        """Whether the process still had the terminal open."""
+        ready, _, _ = select.select([self._master], [], [], seconds)
+        if not ready:
+            return True
+        try:
+            piece = os.read(self._master, 65536)
+        except OSError:
+            return False
+        self.shown += piece.decode(errors="replace")
+        return bool(piece)
+
+
+@pytest.fixture
+def web() -> Iterator[TavilyStub]:
+    with TavilyStub(lambda request: [web_result("Madrid is the capital of Spain.")]) as stub:
+        yield stub
+
+
+def asking(harbour: Path, web: TavilyStub) -> Terminal:
+    keys = {"TAVILY_API_KEY": "tvly-x", "TAVILY_BASE_URL": web.url}
+    terminal = Terminal(harbour, "ask", SPAIN, "--web", "ask", **keys)
+    terminal.wait_for("type another query: ")
+    return terminal
+
+
+@pytest.mark.parametrize(
+    ("reply", "searched", "shown"),
+    [("\n", 1, "Madrid"), ("n\n", 0, "no_evidence"), ("Spain capital\n", 1, "Madrid")],
+)
+def test_a_person_decides_about_the_web(
+    harbour: Path, web: TavilyStub, reply: str, searched: int, shown: str
+) -> None:
+    terminal = asking(harbour, web)
+    terminal.type(reply)
+    assert terminal.end() == 0
+    assert shown in terminal.shown
+    assert len(web.queries) == searched
+    assert reply != "Spain capital\n" or web.queries == ["Spain capital"]
+
+
+def test_a_person_leaves(harbour: Path, web: TavilyStub) -> None:
+    terminal = asking(harbour, web)
+    terminal.interrupt()
+    assert terminal.end() == 130
+    assert "ragweave: Interrupted." in terminal.shown
+    assert "Traceback" not in terminal.shown
+    assert web.queries == []
+
+
+def test_colours_only_where_they_are_wanted(harbour: Path) -> None:
+    plain, coloured = (
+        Terminal(harbour, "search", "ships", NO_COLOR="1"),
+        Terminal(harbour, "search", "ships"),
+    )
+    assert (plain.end(), coloured.end()) == (0, 0)
+    assert "\x1b[3" not in plain.shown
+    assert "\x1b[1m" in coloured.shown
