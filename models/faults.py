@@ -30,6 +30,8 @@ _OPTIONAL_PARAMETERS = {
     "stream_options": ("stream_options", "include_usage"),
 }
 _CONTENT_REFUSED = ("content_filter", "content management policy", "context_length_exceeded")
+_PASSING_NAMES = ("ConnectionError", "TransportError", "Timeout", "TimeoutError")
+"""How httpx and the providers' packages name what breaks a connection."""
 _OUT_OF_QUOTA = "insufficient_quota"
 _SECRET_VARIABLE = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|tvly|hf|key)[-_][\w*.-]{6,}")
@@ -109,7 +111,7 @@ def _is_passing(error: Exception) -> bool:
         return error.is_retryable
     if isinstance(error, OSError | ValueError):  # TimeoutError is an OSError, bad JSON a ValueError
         return True
-    return any(base.__name__ == "TransportError" for base in type(error).__mro__)  # of httpx
+    return any(base.__name__.endswith(_PASSING_NAMES) for base in type(error).__mro__)
 
 
 def _retry_after(error: Exception) -> float | None:

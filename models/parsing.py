@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_NOT_NUMBERS = ("NaN", "Infinity", "-Infinity", math.inf, -math.inf)
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason")  # OpenAI, Anthropic, Ollama
 _CUT_OFF = {"length", "max_tokens"}
 _REFUSED = {"content_filter", "refusal"}
@@ -38,14 +39,14 @@ def parse(schema: type[ModelT], message: AIMessage) -> ModelT:
         raise Unfit("The answer was cut off before its end. Be much briefer.")
     if finish & _REFUSED:
         raise Unfit("The answer was refused.")
-    problem = "There is no JSON in the answer."
+    problems: list[str] = []
     for value in _values(message):
         for reading in _readings(schema, _without_nan(value)):
             try:
                 return schema.model_validate(reading)
             except ValidationError as error:
-                problem = _one_line(error)
-    raise Unfit(problem)
+                problems.append(_one_line(error))
+    raise Unfit(problems[0] if problems else "There is no JSON in the answer.")
 
 
 def answer_text(message: AIMessage) -> str:
@@ -87,9 +88,7 @@ def _without_nan(value: Any) -> Any:
         return {key: _without_nan(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_without_nan(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    return None if value in _NOT_NUMBERS or value != value else value
 
 
 def _one_line(error: ValidationError) -> str:
