@@ -21,7 +21,7 @@ async def choose_action(state: CragState, runtime: Runtime[CragContext]) -> dict
     counts = Counter(verdicts_of(state).values())
     action = _action(counts, context)
     wanted, reason = _web_wanted(action, counts, context)
-    chosen = {
+    chosen: dict[str, Any] = {
         "action": action,
         "search_web": wanted and web_is_configured(),
         "web_query": short_query(state["search_question"]),

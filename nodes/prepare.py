@@ -61,14 +61,15 @@ def read_question(state: Mapping[str, Any]) -> tuple[str, list[AnyMessage], list
     Raises:
         InvalidQuestion: there is none, or it is too long.
     """
-    messages = list(state.get("messages") or [])
+    messages: list[AnyMessage] = list(state.get("messages") or [])
     given = (state.get("question") or "").strip()
     stale = given == (state.get("settings") or {}).get("asked")
     waiting = bool(messages) and isinstance(messages[-1], HumanMessage)
+    question, history, asked = given, messages, list[AnyMessage]()
     if waiting and (not given or stale or given == messages[-1].text.strip()):
-        question, history, asked = messages[-1].text.strip(), messages[:-1], []
+        question, history = messages[-1].text.strip(), messages[:-1]
     else:
-        question, history, asked = given, messages, [HumanMessage(given)]
+        asked = [HumanMessage(given)]
     if not question:
         raise InvalidQuestion(
             "The question is empty. Give one as `question` or as a human message."

@@ -55,7 +55,8 @@ def _cosine(left: list[float], right: list[float]) -> float:
 
 
 def _dot(left: list[float], right: list[float]) -> float:
-    return sum(map(mul, left, right))
+    total: float = sum(map(mul, left, right))
+    return total
 
 
 def _excerpted(kept: list[tuple[Source, Span]]) -> dict[str, Any]:
