@@ -48,3 +48,13 @@ class StandaloneQuestion(BaseModel):
     """A question that can be understood without the conversation."""
 
     question: str
+
+
+class Refinement(BaseModel):
+    """An answer in the light of further sources."""
+
+    adds: bool = Field(description="Whether the new sources add to the answer, or correct it.")
+    answer: str = Field(
+        default="",
+        description="The whole new answer with its citations; empty if nothing is added.",
+    )

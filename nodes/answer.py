@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from langchain_core.messages import BaseMessage
 from langgraph.runtime import Runtime
 
 from ragweave.models.prompt import (
@@ -35,16 +36,20 @@ async def answer_question(state: RagState, runtime: Runtime[Any]) -> dict[str, A
         ModelUnavailable: the model gave no answer at all, after all attempts.
         ModelRefused: the provider refused the key or the request.
     """
-    context = context_of(state, runtime.context, RagContext)
-    messages = prompt(
+    messages = answer_messages(state, context_of(state, runtime.context, RagContext))
+    return await write_answer(
+        messages, state, runtime, stage="answer", fallback=first_sentences(state)
+    )
+
+
+def answer_messages(state: RagState, context: RagContext) -> list[BaseMessage]:
+    """The prompt for answering: the conversation, the numbered sources, the user's own words."""
+    return prompt(
         context.answer_prompt,
         history_section(turns(state["messages"][:-1])),
         sources_section(state["sources"], state.get("excerpts")),
         question_section(state["question"]),
         language_section(context.language),
-    )
-    return await write_answer(
-        messages, state, runtime, stage="answer", fallback=first_sentences(state)
     )
 
 

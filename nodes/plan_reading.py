@@ -1,0 +1,87 @@
+"""Fitting sources into the reader's budget: all at once, or in batches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from ragweave.indexing.split import TokenCounter, split
+from ragweave.indexing.unit_text import markup_of
+from ragweave.models.tokens import token_counter
+from ragweave.nodes.answer import answer_messages
+from ragweave.nodes.cut_sources import cut_source, pack, rendered
+from ragweave.nodes.events import decided
+from ragweave.nodes.read import read_messages
+from ragweave.nodes.sources import numbered
+from ragweave.state.context import context_of
+from ragweave.state.errors import InvalidSetting
+from ragweave.state.longrag import LongRagContext, LongRagState
+from ragweave.state.records import Source
+
+SAFETY = 0.9
+"""Share of the budget that is filled: the model counts tokens by a tokenizer of its own."""
+SHORTEST_PIECE = 200
+"""Tokens that a batch must have room for beside instructions and question."""
+
+
+async def plan_reading(state: LongRagState, runtime: Runtime[LongRagContext]) -> dict[str, Any]:
+    """Cut sources that are too long by themselves, and pack all of them into batches.
+
+    Cuts lie before headings or else between paragraphs. Numbers go on over all batches.
+
+    Raises:
+        InvalidSetting: the budget is too small for the instructions and the question alone.
+    """
+    context = context_of(state, runtime.context, LongRagContext)
+    count = await token_counter()
+    room = await asyncio.to_thread(_room, state, context, count)
+    sources, batches = await asyncio.to_thread(_planned, state["sources"], room, count)
+    reason = f"{len(sources)} sources, at most {room} tokens of them in one call."
+    return {
+        "sources": sources,
+        "batches": batches,
+        "decisions": decided("plan_reading", f"{len(batches)} batches", reason),
+    }
+
+
+def _room(state: LongRagState, context: LongRagContext, count: TokenCounter) -> int:
+    """Tokens that are left for sources in one call."""
+    empty: LongRagState = {**state, "sources": [], "excerpts": {}}
+    overhead = max(
+        sum(count([message.text for message in messages]))
+        for messages in (
+            answer_messages(empty, context),
+            read_messages(state["question"], [], context),
+        )
+    )
+    room = int(context.reader_tokens * SAFETY) - overhead
+    if room < SHORTEST_PIECE:
+        raise InvalidSetting(
+            f"reader_tokens is {context.reader_tokens}, but instructions and question alone take "
+            f"{overhead}. Raise it."
+        )
+    return room
+
+
+def _planned(
+    sources: Sequence[Source], room: int, count: TokenCounter
+) -> tuple[list[Source], list[list[int]]]:
+    pieces = [piece for source in sources for piece in _pieces(source, room, count)]
+    kept = numbered(pieces)
+    tokens = count([rendered(source) for source in kept])
+    batches = pack(zip(kept, tokens, strict=True), room)
+    return kept, [[source["number"] for source in batch] for batch in batches]
+
+
+def _pieces(source: Source, room: int, count: TokenCounter) -> list[Source]:
+    text = source["text"]
+    shown = rendered(source)
+    (whole,) = count([shown])
+    if whole <= room:
+        return [source]
+    frame = sum(count([rendered({**source, "text": ""})]))
+    spans = split(text, count, markup=markup_of(source["path"]), max_tokens=room - frame)
+    return cut_source(source, [(span.start, span.end) for span in spans])
