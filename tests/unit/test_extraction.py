@@ -56,7 +56,7 @@ def test_recorded_records_are_whole_and_clean(recorded: list[str]) -> None:
             assert 1 <= edge.strength <= 10
             assert not re.search(r"<\||\|>|##|\"\)$", edge.description)
     strengths = {edge.strength for extraction in found for edge in extraction.relationships}
-    assert strengths > {2.0, 5.0, 9.0}
+    assert strengths > {4.0, 5.0, 9.0}
 
 
 def test_recorded_reports_keep_all_their_findings(recorded: list[str]) -> None:
