@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -102,10 +103,20 @@ def _openai_settings(name: str) -> dict[str, Any]:
         "base_url": _base_url(),
         "max_retries": 0,  # retries are made in attempts.py, where they are counted
         "timeout": timeout,
-        # langchain-openai shares one client between event loops; connections cannot be shared.
-        "http_async_client": openai.DefaultAsyncHttpxClient(timeout=timeout, proxy=proxy),
         "openai_proxy": None,
+        # Left alone, langchain-openai shares one client between event loops, which have to have
+        # their own connections.
+        "http_async_client": openai.DefaultAsyncHttpxClient(timeout=timeout, proxy=proxy),
+        "http_client": _unused_client(),
     }
+
+
+@cache
+def _unused_client() -> Any:
+    """All calls are asynchronous, but the other client is made as well: 35 ms for certificates."""
+    import openai
+
+    return openai.DefaultHttpxClient()
 
 
 def _base_url() -> str | None:
