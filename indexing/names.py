@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 
 _MARKS = re.compile("[™®©]")
 _APART = re.compile(r"[《》\s]|(?<=\w)-(?=\w)")
@@ -19,6 +20,7 @@ _STATE = ("中华人民共和国", "中国")
 _LAST_WORD = re.compile(r"[a-z]{3,}$")
 
 
+@lru_cache(maxsize=65_536)
 def folded(title: str) -> str:
     """A name without what does not tell entities apart: case, width, quotes, article, white space.
 
