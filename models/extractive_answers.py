@@ -8,12 +8,16 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from ragweave.models.expanding import expand_question
 from ragweave.models.prompt import Section
+from ragweave.models.refining import refine_answer
 from ragweave.models.relevance import PARTLY, RELEVANT, Relevance, relevance
 from ragweave.models.schemas import (
     DocumentGrade,
     DocumentGrades,
     NumberedGrade,
+    Refinement,
+    SearchQueries,
     SearchQuery,
     StandaloneQuestion,
 )
@@ -80,6 +84,8 @@ def stand_alone(sections: Sections) -> StandaloneQuestion:
 STRUCTURED: dict[str, Callable[[Sections], BaseModel]] = {
     DocumentGrade.__name__: grade_document,
     DocumentGrades.__name__: grade_documents,
+    Refinement.__name__: refine_answer,
+    SearchQueries.__name__: expand_question,
     SearchQuery.__name__: rewrite_query,
     StandaloneQuestion.__name__: stand_alone,
 }
