@@ -27,6 +27,8 @@ class Content:
     pages: Sequence[int] = ()
     """Where each page starts in `text`; empty for formats without pages."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    links: Sequence[str] = ()
+    """Targets of links that `text` does not show, as they are written in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,8 @@ class LoadedDocument:
         """Fingerprint of everything that its chunks are made from, `settings` included."""
         content = self.content
         known = [content.title, content.url, list(content.pages), content.markup, self.path]
-        return digest(content.text, canonical([*known, content.metadata, *settings]))
+        links = [list(content.links)] if content.links else []
+        return digest(content.text, canonical([*known, *links, content.metadata, *settings]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ _CHARSET = re.compile(
 )
 _HEAD_BYTES = 4096
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
+_LEADS_OFF = re.compile(r"[a-z][a-z0-9+.-]*:", re.I)
 _META = {"description": "description", "author": "author", "keywords": "keywords"}
 
 
@@ -40,10 +41,14 @@ def read_html(data: bytes) -> Content:
     try:
         soup = BeautifulSoup(_decoded(data), "lxml")
         title, url, metadata = _title(soup), _canonical_url(soup), _metadata(soup)
-        text = _markdown(_readable_part(soup))
+        part = _readable_part(soup)
+        links = _links(part)
+        text = _markdown(part)
     except RecursionError:
         raise Unreadable("is HTML nested too deeply to read") from None
-    return Content(text, markup="markdown", title=title, url=url, metadata=metadata)
+    return Content(
+        text, markup="markdown", title=title, url=url, metadata=metadata, links=links
+    )
 
 
 def _decoded(data: bytes) -> str:
@@ -84,6 +89,13 @@ def _markdown(part: Tag) -> str:
     converter = Converter(heading_style="ATX", bullets="-", strong_em_symbol="*", **options)
     text = converter.convert_soup(part)
     return _BLANK_LINES.sub("\n\n", clean(text)).strip()
+
+
+def _links(part: Tag) -> list[str]:
+    """Links to other pages of the site, whose targets the text does not show."""
+    targets = (str(link["href"]).strip() for link in part.select("a[href]"))
+    within = (t for t in targets if t and not t.startswith("#") and not _LEADS_OFF.match(t))
+    return list(dict.fromkeys(clean(target) for target in within))
 
 
 def _title(soup: BeautifulSoup) -> str | None:
