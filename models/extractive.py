@@ -38,8 +38,13 @@ class ExtractiveChatModel(BaseChatModel):
         return MODEL_NAME
 
     @property
+    def model_name(self) -> str:
+        """Name that traces show."""
+        return MODEL_NAME
+
+    @property
     def _identifying_params(self) -> Mapping[str, Any]:
-        return {"model_name": MODEL_NAME}
+        return {"model_name": self.model_name}
 
     def bind_tools(
         self,

@@ -13,7 +13,7 @@ from ragweave.models.words import key_words, rarity, stems
 from ragweave.state.text import BULLET, sentences
 
 MAX_SENTENCES = 4
-MIN_GAIN = 0.6
+MIN_GAIN = 0.5
 """A further sentence must be worth this share of the first one."""
 LONGEST = 700
 """Characters of a quotation, the list after a colon included; what is longer is no sentence."""
@@ -30,7 +30,7 @@ _MARKER = re.compile(
 )
 _ENDED = re.compile(r"[.!?。！？;；:：][\"'”’»)\]）」』*_`]*$")
 _DRAWN = re.compile(r"([=\-~^*#_+|])\1{3,}|^(?:>>>|@\w|import |from \w+ import |def |class )")
-_PROSE = 0.7
+_PROSE = 0.6
 """Share of letters among the characters of prose; code and tables have fewer."""
 
 
