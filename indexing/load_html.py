@@ -46,9 +46,7 @@ def read_html(data: bytes) -> Content:
         text = _markdown(part)
     except RecursionError:
         raise Unreadable("is HTML nested too deeply to read") from None
-    return Content(
-        text, markup="markdown", title=title, url=url, metadata=metadata, links=links
-    )
+    return Content(text, markup="markdown", title=title, url=url, metadata=metadata, links=links)
 
 
 def _decoded(data: bytes) -> str:

@@ -35,7 +35,7 @@ _ITEM = re.compile(
 )
 _PARAGRAPH_END = re.compile(r"""[.!?:。！？：…]["'”’」』)）\]]?\s*$""")
 _FULL_LINE = 0.85
-_USUAL_QUANTILE = 0.8
+_USUAL_QUANTILE = 0.6
 
 
 def read_pdf(path: Path) -> Content:

@@ -15,9 +15,16 @@ _BOMS = (
     (b"\xff\xfe", "utf-16-le"),
     (b"\xfe\xff", "utf-16-be"),
 )
-_MAC_LOOKALIKES = {"mac-roman": "cp1252", "macroman": "cp1252"}
-_TIE = 0.001
 _SAMPLE = 200_000
+_PLAUSIBLE = 0.75
+"""Share of the best guess's confidence that makes another guess worth looking at."""
+_RARELY = 0.95
+"""Weight of the Mac encodings, where few bytes differ from those of Windows."""
+_MIXED_WORD = re.compile(
+    r"\b(?=\w*[A-Za-z])\w*[\u0370-\u03ff\u0400-\u04ff\u0590-\u06ff\u0e00-\u0e7f]\w*"
+)
+_FOREIGN_WORD = re.compile(r"\w*[^\W\x00-\x7f]\w*")
+_MOST_MIXED = 0.1
 
 _ANSI_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])")
 _LINE_END = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
@@ -26,15 +33,16 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _VISIBLE = re.compile(r"[^\s\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069]")
 _STRAY = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MAX_STRAY_SHARE = 0.1
+_MOSTLY = 0.8
 
 
 def decode(data: bytes) -> str:
     """Text of a file in whatever encoding it is.
 
     A byte order mark decides; then UTF-8 if it fits, even with a few broken bytes; then what
-    chardet's language models find most likely. Two things no detector can know: Mac Roman
-    against Windows-1252 where few bytes differ (Windows is assumed), and the ISO-8859 sets
-    against their Windows supersets (the supersets are assumed).
+    chardet's language models find most likely, unless it mixes scripts within words. What no
+    detector can know: an ISO-8859 set and its Windows superset (the superset is assumed, and
+    the Mac's encodings only if they fit better).
 
     Raises:
         Unreadable: the bytes are no text.
@@ -46,8 +54,8 @@ def decode(data: bytes) -> str:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return data.decode(_encoding(data), "replace")
-    if b"\x00" in data and _looks_wide(data):
-        return data.decode(_encoding(data), "replace")
+    if wide := _wide_encoding(data):
+        return data.decode(wide, "replace")
     if _is_binary(text):
         raise Unreadable("is binary data, not text")
     return text
@@ -73,20 +81,28 @@ def _encoding(data: bytes) -> str:
     if _is_mostly_utf8(data):
         return "utf-8"
     sample = data[:_SAMPLE]
-    found = chardet.detect_all(sample, ignore_threshold=True, prefer_superset=True)
-    best = found[0]
+    guesses = chardet.detect_all(sample, ignore_threshold=True, prefer_superset=True)
+    best = guesses[0]
     if best["encoding"] is None:
         kind = best.get("mime_type") or "binary data"
         raise Unreadable(f"is {kind}, not text")
-    stand_in = _MAC_LOOKALIKES.get(best["encoding"].lower())
-    near = {f["encoding"].lower() for f in found if f["encoding"] and _near(f, best)}
-    if stand_in and near & {stand_in, "windows-1252"}:
-        return stand_in
-    return str(best["encoding"])
+    likely = {
+        str(guess["encoding"]): guess["confidence"]
+        for guess in guesses
+        if guess["encoding"] and guess["confidence"] >= _PLAUSIBLE * best["confidence"]
+    }
+    coherent = [name for name in likely if _is_coherent(sample.decode(name, "replace"))]
+    return max(coherent or likely, key=lambda name: likely[name] * _weight(name))
 
 
-def _near(found: chardet.DetectionDict, best: chardet.DetectionDict) -> bool:
-    return best["confidence"] - found["confidence"] < _TIE
+def _weight(encoding: str) -> float:
+    return _RARELY if encoding.lower().startswith("mac") else 1
+
+
+def _is_coherent(text: str) -> bool:
+    """Whether its words keep to one script, as those of every language do."""
+    mixed, foreign = len(_MIXED_WORD.findall(text)), len(_FOREIGN_WORD.findall(text))
+    return mixed <= _MOST_MIXED * foreign
 
 
 def _is_mostly_utf8(data: bytes) -> bool:
@@ -97,10 +113,13 @@ def _is_mostly_utf8(data: bytes) -> bool:
     return high - kept <= high // 20
 
 
-def _looks_wide(data: bytes) -> bool:
-    """Whether every other byte tends to be zero, as in UTF-16 without a mark."""
+def _wide_encoding(data: bytes) -> str | None:
+    """UTF-16 without a mark whose bytes happen to be ASCII: every other one is zero."""
     even, odd = data[0:_SAMPLE:2].count(0), data[1:_SAMPLE:2].count(0)
-    return max(even, odd) > min(len(data), _SAMPLE) // 20 > min(even, odd)
+    pairs = min(len(data), _SAMPLE) // 2
+    if max(even, odd) <= _MOSTLY * pairs or min(even, odd) > (1 - _MOSTLY) * pairs:
+        return None
+    return "utf-16-be" if even > odd else "utf-16-le"
 
 
 def _is_binary(text: str) -> bool:

@@ -63,6 +63,8 @@ class ParserProcess:
         self._child = None
 
     def _running(self) -> subprocess.Popen[str]:
+        if self._child and self._child.poll() is not None:
+            self.close()
         if self._child is None:
             self._child = subprocess.Popen(
                 [sys.executable, "-m", "ragweave.indexing.load_worker"],

@@ -21,7 +21,7 @@ from collections.abc import (
 )
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tenacity import (
     AsyncRetrying,
@@ -33,6 +33,7 @@ from tenacity import (
 from ragweave.indexing.ahead import ahead, batches
 from ragweave.indexing.chunks import ChunkSettings, make_chunks, text_to_embed
 from ragweave.indexing.document import (
+    Content,
     Loaded,
     LoadedDocument,
     LoadFailure,
@@ -192,7 +193,7 @@ class Pipeline:
             title=document.content.title,
             url=document.content.url,
             chunks=len(chunks),
-            metadata=document.content.metadata,
+            metadata=_known_of(document.content),
         )
         return SplitDocument(document, record, chunks, stored.get(document.id))
 
@@ -281,7 +282,7 @@ class Pipeline:
         if not (read.whole and self.prune):
             return
         gone: list[str] = []
-        for name in names_of(read.path):
+        for name in await asyncio.to_thread(names_of, read.path):
             page: list[str] = []
             async for record in self.index.documents(name):
                 if record.path == name and self.wanted(record.id):
@@ -294,6 +295,12 @@ class Pipeline:
 
     def _fail(self, document: LoadedDocument, reason: str) -> None:
         self.tally.fail(LoadFailure(document.place, reason, document.size))
+
+
+def _known_of(content: Content) -> dict[str, Any]:
+    """What a document's record keeps: its metadata, and the links that its text lost."""
+    links = {"links": list(content.links)} if content.links else {}
+    return {**links, **content.metadata}
 
 
 async def remove_documents(index: Index, ids: Sequence[str], tally: Tally) -> None:

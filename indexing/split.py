@@ -1,16 +1,17 @@
 """Splitting a document into chunks along its own structure.
 
-A chunk ends where the text offers the best place between half of its greatest size and all of it:
-before a heading, else between paragraphs, sentences, lines, clauses, words. Among equally good
-places the content itself chooses, by a hash of what follows, as in content-defined chunking
-(Muthitacharoen et al., "A Low-bandwidth Network File System", 2001). So an edit moves the places
-near it and no others, and unchanged chunks need not be embedded again.
+A text that is larger than a chunk is cut in two at the best place that it offers, before a
+heading, else between paragraphs, sentences, lines, clauses, words, and each half again. Among
+equally good places the content itself chooses, by a hash of what follows, as in content-defined
+chunking (Muthitacharoen et al., "A Low-bandwidth Network File System", 2001). So an edit moves the
+places near it and no others, and unchanged chunks need not be embedded again.
 """
 
 from __future__ import annotations
 
 import re
 import zlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -33,15 +34,15 @@ class Span:
     start: int
     end: int
     headings: tuple[str, ...] = ()
-    """Titles of the sections that it begins in, outermost first."""
+    """Titles of the sections that its first words lie in, outermost first."""
 
 
 _BEFORE_HEADING, _PARAGRAPH, _ATTACHED, _SENTENCE, _LINE, _CLAUSE, _WORD, _AFTER_HEADING = (
     10, 5, 4, 3, 2, 1, 0, -1
 )  # fmt: skip
-_DOCUMENT_END = _BEFORE_HEADING + 1
-_NOWHERE = (_AFTER_HEADING - 1, 0)
 _HEADING_LEVELS = 6
+_SMALLEST = 4
+"""A chunk is at least one part in so many of the greatest size, where the text lets it."""
 _MARGIN = 16
 """A chunk is counted piece by piece; one part in so many is kept free for what joins them."""
 
@@ -78,16 +79,12 @@ def split(
     blocks = find_blocks(text, markup)
     limit = max_tokens - overlap - max_tokens // _MARGIN
     pieces = _pieces(text, blocks, count, limit, overlap)
-    rests = _rests(pieces)
     sections = _sections(blocks)
     spans = []
-    first = 0
-    while first < len(pieces):
-        after = _end_of_chunk(text, pieces, rests, first, limit)
+    for first, after in _chunks(text, pieces, limit):
         begin = _with_overlap(text, pieces, first, overlap)
-        headings = sections[pieces[first].block]
-        spans.append(Span(pieces[begin].start, pieces[after - 1].end, headings))
-        first = after
+        body = _body(blocks, pieces[first:after])
+        spans.append(Span(pieces[begin].start, pieces[after - 1].end, sections[body.block]))
     return spans
 
 
@@ -115,7 +112,7 @@ def _pieces(
     text: str, blocks: Sequence[Block], count: TokenCounter, limit: int, overlap: int
 ) -> list[_Piece]:
     pieces = [
-        _Piece(block.start, block.end, _strength(blocks, number), number)
+        _Piece(_whole(text, block.start), block.end, _strength(blocks, number), number)
         for number, block in enumerate(blocks)
     ]
     _count(text, pieces, count, limit)
@@ -123,6 +120,12 @@ def _pieces(
     for strength in (_LINE, _CLAUSE, _WORD):
         pieces = _divide(text, pieces, blocks, count, limit, strength, limit)
     return _divide_words(text, pieces, count, limit)
+
+
+def _whole(text: str, start: int) -> int:
+    """`start`, or the space before it if that carries a mark which begins the block."""
+    marks_a_space = start and text[start - 1] != "\n" and _EXTENDS.match(text, start)
+    return start - 1 if marks_a_space else start
 
 
 def _strength(blocks: Sequence[Block], number: int) -> int:
@@ -235,48 +238,61 @@ def _stripped(text: str, start: int, end: int) -> tuple[int, int] | None:
 # --- from pieces to chunks ----------------------------------------------------------------------
 
 
-def _rests(pieces: Sequence[_Piece]) -> list[int]:
-    """Tokens from each piece to the end of the document, and 0 for the end itself."""
-    rests = [0]
-    for piece in reversed(pieces):
-        rests.append(rests[-1] + piece.tokens)
-    return rests[::-1]
+def _chunks(text: str, pieces: Sequence[_Piece], limit: int) -> list[tuple[int, int]]:
+    """First piece and piece after the last of each chunk, in order.
 
-
-def _end_of_chunk(
-    text: str, pieces: Sequence[_Piece], rests: Sequence[int], first: int, limit: int
-) -> int:
-    """Number of the piece after the chunk that starts with piece `first`."""
-    size = pieces[first].tokens
-    best, best_place = first + 1, _NOWHERE
-    after = first + 1
-    while True:
-        place = _place(text, pieces, after, size, rests[after], limit)
-        if place >= best_place:
-            best, best_place = after, place
-        if after == len(pieces):
-            return best
-        size += _gap(text, pieces[after - 1].end, pieces[after].start) + pieces[after].tokens
-        if size > limit:
-            return best
-        after += 1
-
-
-def _place(
-    text: str, pieces: Sequence[_Piece], after: int, size: int, rest: int, limit: int
-) -> tuple[int, int]:
-    """How good it is to end a chunk of `size` tokens before a piece; ties are broken by content.
-
-    Before a heading a chunk may be smaller than elsewhere. `rest` tokens follow: a few last ones
-    are not left alone.
+    Whatever is larger than `limit` tokens is cut in two at the best place within it, and its
+    halves again.
     """
-    if after == len(pieces):
-        return _DOCUMENT_END, 0
-    piece = pieces[after]
-    if min(size, 2 * rest) < limit // (4 if piece.strength > _PARAGRAPH else 2):
-        return _NOWHERE
-    following = text[piece.start : min(piece.end, piece.start + _ATOM)]
-    return piece.strength, zlib.crc32(following.encode("utf-8", "surrogatepass"))
+    starts, ends = _positions(text, pieces)
+    places = [_place(text, piece) for piece in pieces]
+    chunks = []
+    waiting = [(0, len(pieces))] if pieces else []
+    while waiting:
+        first, after = waiting.pop()
+        size = ends[after - 1] - starts[first]
+        if size <= limit or after - first == 1:
+            chunks.append((first, after))
+            continue
+        cut = _best_cut(places, starts, ends, first, after, limit // _SMALLEST)
+        waiting += [(cut, after), (first, cut)]
+    return chunks
+
+
+def _best_cut(
+    places: Sequence[tuple[int, int]],
+    starts: Sequence[int],
+    ends: Sequence[int],
+    first: int,
+    after: int,
+    smallest: int,
+) -> int:
+    """The piece to begin the second half with; both halves have `smallest` tokens if that can be.
+
+    Of equally good places, such as those between equal paragraphs, the one nearest the middle.
+    """
+    lowest = bisect_left(ends, starts[first] + smallest, first, after) + 1
+    highest = bisect_right(starts, ends[after - 1] - smallest, first, after) - 1
+    cuts = range(lowest, highest + 1) or range(first + 1, after)
+    middle = (starts[first] + ends[after - 1]) / 2
+    return max(cuts, key=lambda cut: (places[cut], -abs(starts[cut] - middle)))
+
+
+def _positions(text: str, pieces: Sequence[_Piece]) -> tuple[list[int], list[int]]:
+    """Tokens of the text before the start, and before the end, of each piece."""
+    starts: list[int] = []
+    ends: list[int] = []
+    for number, piece in enumerate(pieces):
+        gap = _gap(text, pieces[number - 1].end, piece.start) if number else 0
+        starts.append((ends[-1] if ends else 0) + gap)
+        ends.append(starts[-1] + piece.tokens)
+    return starts, ends
+
+
+def _place(text: str, piece: _Piece) -> tuple[int, int]:
+    """How good it is to begin a chunk with a piece: its strength, and a hash of its words."""
+    words = text[piece.start : min(piece.end, piece.start + _ATOM)]
+    return piece.strength, zlib.crc32(words.encode("utf-8", "surrogatepass"))
 
 
 def _gap(text: str, start: int, end: int) -> int:
@@ -295,6 +311,11 @@ def _with_overlap(text: str, pieces: Sequence[_Piece], first: int, overlap: int)
             break
         first -= 1
     return first
+
+
+def _body(blocks: Sequence[Block], pieces: Sequence[_Piece]) -> _Piece:
+    """The first piece that is no heading; a chunk of nothing but headings is in the first's."""
+    return next((piece for piece in pieces if blocks[piece.block].kind != "heading"), pieces[0])
 
 
 def _sections(blocks: Sequence[Block]) -> list[tuple[str, ...]]:

@@ -187,7 +187,7 @@ def _failures(tally: Tally) -> list[Failure]:
 async def _gone_below(index: Index, root: str) -> list[str]:
     """Ids of documents at or below a path whose files are not there any more."""
     gone: list[str] = []
-    for name in load_files.names_of(root):
+    for name in await asyncio.to_thread(load_files.names_of, root):
         page: list[tuple[str, str]] = []
         async for record in index.documents(None if name in (".", "/") else name):
             if record.path and load_files.is_below(record.path, name):
