@@ -8,7 +8,9 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from ragweave.models.drift_schemas import LocalAnswer, PrimerAnswer
 from ragweave.models.expanding import expand_question
+from ragweave.models.extractive_drift import prime, search_locally
 from ragweave.models.prompt import Section
 from ragweave.models.refining import refine_answer
 from ragweave.models.relevance import PARTLY, RELEVANT, Relevance, relevance
@@ -84,6 +86,8 @@ def stand_alone(sections: Sections) -> StandaloneQuestion:
 STRUCTURED: dict[str, Callable[[Sections], BaseModel]] = {
     DocumentGrade.__name__: grade_document,
     DocumentGrades.__name__: grade_documents,
+    LocalAnswer.__name__: search_locally,
+    PrimerAnswer.__name__: prime,
     Refinement.__name__: refine_answer,
     SearchQueries.__name__: expand_question,
     SearchQuery.__name__: rewrite_query,

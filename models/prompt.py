@@ -16,7 +16,10 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from ragweave.state.records import Source
 
-_TAGS = "question|sources|source|documents|document|tried|history|turn|language|answer|note"
+_TAGS = (
+    "question|sources|source|documents|document|tried|history|turn|language|answer|note"
+    "|overall|limit|form"
+)
 _OUR_TAG = re.compile(rf"<(?=/?(?:{_TAGS})\b)", re.IGNORECASE)
 _SECTION = re.compile(
     rf"^<({_TAGS})((?: \w+=\"[^\"]*\")*)>\n(.*?)\n</\1>$", re.DOTALL | re.MULTILINE

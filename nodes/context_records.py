@@ -24,23 +24,6 @@ CountTokens = Callable[[Sequence[str]], list[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class ContextLimits:
-    """How much one context may hold. The names are GraphRAG's."""
-
-    max_context_tokens: int = 12_000
-    text_unit_prop: float = 0.5
-    """Share of the tokens for text units."""
-    community_prop: float = 0.15
-    """Share for reports; entities, relationships and claims get what both leave."""
-    top_k_relationships: int = 10
-    """Relationships to entities that were not found, for each one that was."""
-    community_level: int = 2
-    """Finest level of communities whose reports are shown."""
-    claims: bool = False
-    """Show claims, where the graph has them."""
-
-
-@dataclass(frozen=True, slots=True)
 class LocalContext:
     """What one local search shows the model."""
 

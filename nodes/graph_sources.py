@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ragweave.nodes.context_records import ContextTable, Record, number_of
 from ragweave.state.records import Source
@@ -45,6 +45,27 @@ def source_of_record(graph: GraphTables, record: Record) -> Source:
             "text_unit_ids": [unit.id for unit in units],
         },
     )
+
+
+def sources_by_id(graph: GraphTables, source_ids: Iterable[str]) -> list[Source]:
+    """Sources of the records that were sources before, by those sources' ids; unknown left out."""
+    records = [_record(graph, source_id) for source_id in source_ids]
+    return [source_of_record(graph, record) for record in records if record is not None]
+
+
+def _record(graph: GraphTables, source_id: str) -> Record | None:
+    table, _, record_id = source_id.partition(":")
+    match table:
+        case "reports":
+            return graph.report_by_id.get(record_id)
+        case "entities":
+            return graph.entity_by_id.get(record_id)
+        case "relationships":
+            return graph.relationship_by_id.get(record_id)
+        case "claims":
+            return graph.claim_by_id.get(record_id)
+        case _:
+            return graph.unit_by_id.get(record_id)
 
 
 def units_of(graph: GraphTables, record: Record) -> list[TextUnit]:

@@ -15,7 +15,8 @@ from ragweave.nodes.context_candidates import (
     ranked_reports,
     ranked_units,
 )
-from ragweave.nodes.context_records import ContextLimits, CountTokens, LocalContext
+from ragweave.nodes.context_records import CountTokens, LocalContext
+from ragweave.state.local_search import ContextLimits
 from ragweave.nodes.graphrag_tables import (
     CLAIMS,
     ENTITIES,

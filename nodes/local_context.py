@@ -1,8 +1,9 @@
 """What a local search shows the model: reports, entities, relationships, claims and text units.
 
 There are two ways to choose them. `graphrag` (`nodes/graphrag_context.py`) is exactly what
-GraphRAG 3.3.0 builds. `shared` (`nodes/shared_context.py`), the default, takes the same records in
-the same order, but gives every table a share of the tokens and hands on what a table leaves over.
+GraphRAG 3.3.0 builds. `shared` (`nodes/shared_context.py`), the default, takes records in the same
+order, but gives every table a share of the tokens, hands on what a table leaves over, and does not
+leave out entities that belong to no community.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from typing import Literal
 from ragweave.nodes.context_candidates import mapped_entities
 from ragweave.nodes.context_records import (
     CONTEXT_TABLES,
-    ContextLimits,
     CountTokens,
     LocalContext,
 )
@@ -22,6 +22,7 @@ from ragweave.nodes.graphrag_context import graphrag_context
 from ragweave.nodes.shared_context import shared_context
 from ragweave.nodes.sources import numbered
 from ragweave.state.records import Source
+from ragweave.state.local_search import ContextLimits
 from ragweave.stores.graph import GraphTables, Neighbour
 
 ContextMode = Literal["shared", "graphrag"]
@@ -38,9 +39,11 @@ def local_context(
     mode: ContextMode = "shared",
 ) -> LocalContext:
     """The context for the entities `nearest` to a question. Pure; it computes for milliseconds."""
-    entities = mapped_entities(graph, nearest, limits.community_level)
-    build = graphrag_context if mode == "graphrag" else shared_context
-    return build(graph, entities, limits, count)
+    if mode == "graphrag":
+        entities = mapped_entities(graph, nearest, limits.community_level)
+        return graphrag_context(graph, entities, limits, count)
+    found = [graph.entity_by_id[hit.id] for hit in nearest if hit.id in graph.entity_by_id]
+    return shared_context(graph, found, limits, count)
 
 
 def sources_of_context(

@@ -19,14 +19,14 @@ from ragweave.nodes.context_candidates import (
 )
 from ragweave.nodes.context_records import (
     CONTEXT_TABLES,
-    ContextLimits,
     ContextTable,
     CountTokens,
     LocalContext,
     Record,
 )
+from ragweave.nodes.excerpt import excerpt
 from ragweave.nodes.graph_sources import text_of, title_of
-from ragweave.state.text import sentences
+from ragweave.state.local_search import ContextLimits
 from ragweave.stores.graph import Entity, GraphTables
 
 WANTED: Mapping[ContextTable, int] = {
@@ -168,28 +168,11 @@ def _lengthened(
 
 
 def _shortened(row: _Shown, limit: int, count: CountTokens) -> _Shown:
-    """The row with its text cut so that all of it fits into `limit` tokens.
-
-    It is cut at the end of a sentence, or of a word where that would lose too much.
-    """
+    """The row with its text cut so that all of it fits into `limit` tokens."""
     whole, frame = count([row.render(), replace(row, text="").render()])
     if whole <= limit:
         return row
-    ends = [span.end for span in sentences(row.text)]
-    excerpt = row.text
-    while excerpt and whole > limit:
-        fitting = int(len(excerpt) * max(limit - frame, 0) / (whole - frame))
-        reach = min(fitting, len(excerpt) - 1)
-        end = max((end for end in ends if end <= reach), default=0)
-        excerpt = row.text[: end if end > reach / 2 else _last_space(row.text, reach)]
-        [whole] = count([replace(row, text=excerpt).render()])
-    return replace(row, text=excerpt)
-
-
-def _last_space(text: str, reach: int) -> int:
-    """End of the last word before `reach`; `reach` itself where words are not spaced."""
-    space = text.rfind(" ", reach // 2, reach)
-    return space if space > 0 else reach
+    return replace(row, text=excerpt(row.text, limit - frame, count))
 
 
 def _context(

@@ -226,6 +226,16 @@ class GraphTables:
         """Reports by id."""
         return {report.id: report for report in self.reports}
 
+    @cached_property
+    def relationship_by_id(self) -> Mapping[str, Relationship]:
+        """Relationships by id."""
+        return {edge.id: edge for edge in self.relationships}
+
+    @cached_property
+    def claim_by_id(self) -> Mapping[str, Claim]:
+        """Claims by id."""
+        return {claim.id: claim for claim in self.claims}
+
     def reports_up_to(self, level: int | None, ids: Sequence[str]) -> list[bool]:
         """For each report id, whether its community is of `level` or a coarser one."""
         reports = self.report_by_id

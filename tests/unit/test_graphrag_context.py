@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from ragweave.models.o200k import o200k_counter
-from ragweave.nodes.context_records import ContextLimits, LocalContext
+from ragweave.nodes.context_records import LocalContext
 from ragweave.nodes.local_context import local_context
+from ragweave.state.local_search import ContextLimits
 from ragweave.stores.graph import (
     Claim,
     Community,

@@ -8,8 +8,9 @@ import pytest
 
 from ragweave.models.offline import OfflineEmbeddings
 from ragweave.models.tokens import token_counter
-from ragweave.nodes.context_records import ContextLimits, LocalContext
+from ragweave.nodes.context_records import LocalContext
 from ragweave.nodes.local_context import local_context, sources_of_context
+from ragweave.state.local_search import ContextLimits
 from ragweave.stores.graph import Community, Entity, GraphTables, Neighbour, Report, TextUnit
 from ragweave.stores.graphrag import GraphRagFolder
 from ragweave.stores.vector_table import VectorTable

@@ -1,0 +1,33 @@
+"""Naming the language that prompts ask for: models drift into English when it is left open."""
+
+from __future__ import annotations
+
+import re
+
+from ragweave.models.prompt import Section, language_section
+from ragweave.state.context import RagContext
+
+_SCRIPTS = (
+    ("Japanese", re.compile(r"[\u3040-\u30ff]")),
+    ("Korean", re.compile(r"[\uac00-\ud7af\u1100-\u11ff]")),
+    ("Chinese", re.compile(r"[\u3400-\u9fff]")),
+    ("Arabic", re.compile(r"[\u0600-\u06ff]")),
+    ("Hebrew", re.compile(r"[\u0590-\u05ff]")),
+    ("Greek", re.compile(r"[\u0370-\u03ff]")),
+    ("Hindi", re.compile(r"[\u0900-\u097f]")),
+    ("Thai", re.compile(r"[\u0e00-\u0e7f]")),
+)
+"""Languages that a script tells, in the order of looking; Latin and Cyrillic tell none."""
+SAME_AS_QUESTION = "the language of the question"
+
+
+def answer_language(context: RagContext, question: str) -> str:
+    """The language to write in: the context's, or the one that the question's script tells."""
+    if context.language:
+        return context.language
+    return next((name for name, script in _SCRIPTS if script.search(question)), SAME_AS_QUESTION)
+
+
+def named_language(context: RagContext, question: str) -> Section | None:
+    """A prompt's section that names it."""
+    return language_section(answer_language(context, question))
