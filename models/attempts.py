@@ -128,7 +128,8 @@ class Call:
 
     def still_answering(self, clock: asyncio.Timeout) -> None:
         """Give a streamed answer the full time again for its next piece."""
-        clock.reschedule(asyncio.get_running_loop().time() + self._patience())
+        if not clock.expired():
+            clock.reschedule(asyncio.get_running_loop().time() + self._patience())
 
     async def _count(self, messages: Sequence[BaseMessage], answer: AIMessage) -> None:
         """Add an answer's tokens: the server's figures, or our count if it sent none."""

@@ -12,14 +12,16 @@ from langgraph.runtime import Runtime
 
 from ragweave.nodes.events import decided, emit
 from ragweave.nodes.sources import numbered
-from ragweave.state.base import RagState
 from ragweave.state.context import RagContext, context_of
 
 _CHINESE = re.compile(r"[\u4e00-\u9fff]|^zh\b|chinese", re.IGNORECASE)
 
 
-async def report_no_evidence(state: RagState, runtime: Runtime[Any]) -> dict[str, Any]:
-    """End without an answer. No model is called; `sources` are those that were looked at."""
+async def report_no_evidence(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
+    """End without an answer. No model is called; `sources` are those that were looked at.
+
+    Annotated with `RagState`, LangGraph would pass it that part of the state alone.
+    """
     answer = no_evidence(state, context_of(state, runtime.context, RagContext))
     emit(state, runtime, "token", text=answer)
     return {

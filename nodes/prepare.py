@@ -8,12 +8,13 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
 
 from ragweave.models.calls import ask_structured
 from ragweave.models.prompt import history_section, prompt, question_section
 from ragweave.models.schemas import StandaloneQuestion
 from ragweave.nodes.events import failed
-from ragweave.state.base import MAX_QUESTION_CHARACTERS, RagState
+from ragweave.state.base import MAX_QUESTION_CHARACTERS
 from ragweave.state.context import RagContext, context_of, settings_of
 from ragweave.state.errors import CallFailed, InvalidQuestion
 from ragweave.state.reducers import fresh_channels
@@ -31,7 +32,7 @@ def prepare(technique: str, state_type: type, context_type: type[RagContext]) ->
     last turn of the thread left behind, and condenses a follow-up question with the conversation.
     """
 
-    async def prepare(state: RagState, runtime: Runtime[Any]) -> dict[str, Any]:
+    async def prepare(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
         question, history, asked = read_question(state)
         context = _requested_context(state, runtime, context_type)
         settings = {
@@ -40,14 +41,9 @@ def prepare(technique: str, state_type: type, context_type: type[RagContext]) ->
             "run_id": uuid.uuid4().hex,
             "asked": question,
         }
-        started = {
-            **_cleared(state, state_type),
-            "settings": settings,
-            "question": question,
-            "messages": asked,
-        }
-        condensed = await _condense(question, history, context, {"settings": settings}, runtime)
-        return {**started, **condensed}
+        started = {"settings": settings, "question": question, "messages": asked}
+        condensed = await _condense(question, history, context, started, runtime)
+        return {**_cleared(state, state_type), **started, **_anew(condensed, state_type)}
 
     return prepare
 
@@ -92,7 +88,7 @@ def turns(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
 
 
 def _requested_context(
-    state: RagState, runtime: Runtime[Any], context_type: type[RagContext]
+    state: Mapping[str, Any], runtime: Runtime[Any], context_type: type[RagContext]
 ) -> RagContext:
     """The context given for this turn, or else the one that the thread began with."""
     if runtime.context is None:
@@ -100,11 +96,19 @@ def _requested_context(
     return context_of({}, runtime.context, context_type)
 
 
-def _cleared(state: RagState, state_type: type) -> dict[str, Any]:
+def _cleared(state: Mapping[str, Any], state_type: type) -> dict[str, Any]:
     fresh = fresh_channels(state_type)
     kept = {"messages", "question", "settings"}
     stale = {name: None for name in state if name not in kept and name not in fresh}
     return {**stale, **fresh}
+
+
+def _anew(update: Mapping[str, Any], state_type: type) -> dict[str, Any]:
+    """An update whose accumulating channels start with it instead of adding it."""
+    accumulating = fresh_channels(state_type)
+    return {
+        name: Overwrite(value) if name in accumulating else value for name, value in update.items()
+    }
 
 
 async def _condense(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -12,12 +13,11 @@ from langgraph.runtime import Runtime
 from ragweave.nodes.cite import Verified, verify
 from ragweave.nodes.events import emit
 from ragweave.nodes.no_evidence import no_evidence
-from ragweave.state.base import RagState
 from ragweave.state.context import RagContext, context_of
 from ragweave.state.records import Status
 
 
-async def verify_citations(state: RagState, runtime: Runtime[Any]) -> dict[str, Any]:
+async def verify_citations(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
     """Resolve the draft's markers to sources, align quotes, and drop what names no source.
 
     No model is called. The message keeps the id under which its tokens were streamed.

@@ -15,7 +15,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 from langsmith import traceable
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from ragweave.models.budget import ledger_of
 from ragweave.nodes.events import decided, emit
@@ -35,6 +35,17 @@ class WebQueryApproval(BaseModel):
     approve: bool = Field(default=True, description="Whether the web may be searched.")
     query: str | None = Field(default=None, description="Another query to search for instead.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _from_one_word(cls, value: object) -> object:
+        """Yes, no, or another query alone is an answer too."""
+        match value:
+            case bool():
+                return {"approve": value}
+            case str():
+                return {"query": value}
+        return value
+
 
 def web_is_configured() -> bool:
     """Whether a key for web search is in the environment."""
@@ -44,7 +55,7 @@ def web_is_configured() -> bool:
 async def approve_web_query(state: CragState, runtime: Runtime[CragContext]) -> dict[str, Any]:
     """Wait for a person to approve, edit or refuse the query."""
     asked = {"question": state["question"], "query": state["web_query"]}
-    answer = _approval(interrupt(asked, response_schema=WebQueryApproval))
+    answer = WebQueryApproval.model_validate(interrupt(asked, response_schema=WebQueryApproval))
     ledger_of(state).restart_clock()
     if not answer.approve:
         reason = "A person refused the web search."
@@ -70,11 +81,17 @@ async def search_web(state: CragState, runtime: Runtime[CragContext]) -> dict[st
         warning = _failure(error)
         emit(state, runtime, "searched_web", query=query, count=0)
         return {"warnings": [warning], "decisions": decided("search_web", "failed", warning)}
+    readable = {source["id"]: source for source in results if source["text"]}
     known = {source["id"] for source in state["web_results"]}
-    fresh = [source for source in results if source["id"] not in known]
+    fresh = [source for source in readable.values() if source["id"] not in known]
     emit(state, runtime, "searched_web", query=query, count=len(results))
     reason = f"{len(results)} results for {query!r}, {len(fresh)} of them new."
-    return {"web_results": fresh, "decisions": decided("search_web", "searched", reason)}
+    empty = sum(not source["text"] for source in results)
+    return {
+        "web_results": fresh,
+        "decisions": decided("search_web", "searched", reason),
+        "warnings": [f"{empty} web results had no text and were left out."] if empty else [],
+    }
 
 
 @traceable(
@@ -83,7 +100,7 @@ async def search_web(state: CragState, runtime: Runtime[CragContext]) -> dict[st
     process_outputs=lambda sources: {"documents": traced_documents(sources)},
 )
 async def tavily_search(query: str, count: int) -> list[Source]:
-    """One Tavily search: a source for each result that has text.
+    """One Tavily search: a source for each result, with empty text where it had none.
 
     The key and, for a proxy, the address come from TAVILY_API_KEY and TAVILY_BASE_URL.
     """
@@ -94,9 +111,7 @@ async def tavily_search(query: str, count: int) -> list[Source]:
             api_key=os.environ["TAVILY_API_KEY"], api_base_url=base_url, client=http
         )
         answer = await client.search(query, max_results=count, timeout=SEARCH_SECONDS)
-    results = answer.get("results") if isinstance(answer, Mapping) else None
-    sources = [_source(result) for result in results or [] if isinstance(result, Mapping)]
-    return [source for source in sources if source["text"]][:count]
+    return [_source(result) for result in _results(answer)][:count]
 
 
 @cache
@@ -106,7 +121,15 @@ def _web_modules() -> tuple[ModuleType, ModuleType, ssl.SSLContext]:
     return modules[0], modules[1], ssl.create_default_context()
 
 
-def _source(result: Mapping[str, Any]) -> Source:
+def _results(answer: object) -> list[object]:
+    results = answer.get("results") if isinstance(answer, Mapping) else None
+    if not isinstance(results, list):
+        raise ValueError("Tavily's answer has no list of results")
+    return results
+
+
+def _source(given: object) -> Source:
+    result: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
     url, title, score = (result.get(name) for name in ("url", "title", "score"))
     content = result.get("content")
     text = content.strip()[:MAX_RESULT_CHARACTERS] if isinstance(content, str) else ""
@@ -127,19 +150,6 @@ def _source(result: Mapping[str, Any]) -> Source:
         score_kind="web",
         metadata={},
     )
-
-
-def _approval(answer: object) -> WebQueryApproval:
-    """The answer in whatever form a client sent it: a schema, its fields, yes or no, a query."""
-    match answer:
-        case WebQueryApproval():
-            return answer
-        case bool():
-            return WebQueryApproval(approve=answer)
-        case str():
-            return WebQueryApproval(query=answer)
-        case _:
-            return WebQueryApproval.model_validate(answer)
 
 
 def _failure(error: Exception) -> str:
