@@ -6,6 +6,7 @@ import asyncio
 import os
 from importlib import import_module
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, cast
 from weakref import WeakKeyDictionary
 
@@ -25,6 +26,7 @@ _Key = tuple[int, str, str, str | None]
 """Process (a forked one shares no connection), working folder, name, tenant."""
 
 _registered: dict[str, Index] = {}
+_lock = Lock()
 _opened: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, Index]] = WeakKeyDictionary()
 
 
@@ -66,9 +68,8 @@ async def open_index(name: str, *, tenant: str | None = None) -> Index:
     kind, colon, _ = name.partition(":")
     if not colon or kind not in _BACKENDS:
         raise InvalidSetting(_unknown(name, kind if colon else None))
-    folder = await asyncio.to_thread(_working_folder)
-    opened = _opened.setdefault(asyncio.get_running_loop(), {})
-    key = (os.getpid(), folder, name, tenant)
+    opened = _opened_here()
+    key = (os.getpid(), await asyncio.to_thread(_working_folder), name, tenant)
     if key not in opened:
         opened.setdefault(key, await asyncio.to_thread(_build, kind, name, tenant))
     return opened[key]
@@ -76,8 +77,18 @@ async def open_index(name: str, *, tenant: str | None = None) -> Index:
 
 async def aclose_all() -> None:
     """Close what was opened on the running event loop; call it before the loop ends."""
-    opened = _opened.pop(asyncio.get_running_loop(), {})
-    await asyncio.gather(*(index.aclose() for index in opened.values()))
+    opened = _opened_here()
+    indexes = list(opened.values())
+    opened.clear()
+    await asyncio.gather(*(index.aclose() for index in indexes))
+
+
+def _opened_here() -> dict[_Key, Index]:
+    with _lock:
+        for loop in list(_opened):  # an index may refer to its loop and so keep it alive
+            if loop.is_closed():
+                del _opened[loop]
+        return _opened.setdefault(asyncio.get_running_loop(), {})
 
 
 def _registered_index(name: str, tenant: str | None) -> Index:

@@ -37,7 +37,6 @@ READ_SECONDS = 60.0
 
 _REMEMBERED = 10_000
 _SCORES = ("score", "relevance_score", "similarity_score")
-_TEXTS = {"title": ("title",), "url": ("url", "link"), "path": ("path", "file_path", "source")}
 
 
 class RetrieverIndex:
@@ -199,21 +198,25 @@ class RetrieverIndex:
 def to_chunk(document: Document) -> Chunk:
     """A document of any retriever as a chunk; title, url and path come from its metadata."""
     metadata = document.metadata
-    known = {
-        field: next((metadata[key] for key in keys if isinstance(metadata.get(key), str)), None)
-        for field, keys in _TEXTS.items()
-    }
-    origin = known["url"] or known["path"]
-    id = document.id or str(uuid5(NAMESPACE_URL, f"{origin or ''}\0{document.page_content}"))
+    url, path = _text(metadata, "url", "link"), _text(metadata, "path", "file_path", "source")
+    origin = url or path or ""
+    id = document.id or str(uuid5(NAMESPACE_URL, f"{origin}\0{document.page_content}"))
     page = metadata.get("page")
     return Chunk(
         id=id,
-        document_id=str(metadata.get("document_id") or origin or id),
+        document_id=_text(metadata, "document_id") or origin or id,
         text=document.page_content,
+        title=_text(metadata, "title"),
+        url=url,
+        path=path,
         page=page if isinstance(page, int) else None,
         metadata=metadata,
-        **known,
     )
+
+
+def _text(metadata: Mapping[str, Any], *keys: str) -> str | None:
+    """The first of the values that is a text."""
+    return next((metadata[key] for key in keys if isinstance(metadata.get(key), str)), None)
 
 
 def _score(metadata: Mapping[str, Any], rank: int) -> float:
