@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from weaviate.classes.query import Filter
 
+from ragweave.state.errors import IndexMissing, InvalidSetting
 from ragweave.stores.base import (
     Chunk,
     DocumentRecord,
@@ -25,7 +26,7 @@ from ragweave.stores.base import (
     SearchSpec,
     WriteReport,
 )
-from ragweave.stores.checks import check_chunks, check_fields, check_record, check_write
+from ragweave.stores.checks import check_chunks, check_fields, check_record, report_write
 from ragweave.stores.weaviate_access import Access
 from ragweave.stores.weaviate_address import check_tenant, parse_address
 from ragweave.stores.weaviate_filters import WeaviateFilter, kept_whole, translate
@@ -43,7 +44,7 @@ from ragweave.stores.weaviate_rows import (
     read_parent,
 )
 from ragweave.stores.weaviate_schema import documents_of, parents_of
-from ragweave.stores.weaviate_search import Searcher
+from ragweave.stores.weaviate_search import prepare, search_collection
 from ragweave.stores.weaviate_table import Prepared, Table
 from ragweave.stores.weaviate_writes import slices
 
@@ -102,6 +103,8 @@ class WeaviateIndex:
     async def ensure(self, spec: IndexSpec) -> None:
         """Create the collections, and the tenant, if they are not there."""
         check_fields(spec.fields)
+        if spec.dimension < 1:
+            raise InvalidSetting(f"An index of {spec.dimension} dimensions: use at least 1.")
         await self._layout.ensure(spec)
 
     async def spec(self) -> IndexSpec | None:
@@ -123,7 +126,7 @@ class WeaviateIndex:
             return rows, failed
 
         last_of_each = {chunk.id: chunk for chunk in chunks}.values()
-        return check_write(self.name, *await self._chunks.write(last_of_each, prepare))
+        return report_write(self.name, *await self._chunks.write(last_of_each, prepare))
 
     async def upsert_parents(self, parents: Sequence[Parent]) -> WriteReport:
         """Write parents, replacing those of the same id."""
@@ -141,11 +144,16 @@ class WeaviateIndex:
 
     async def search(self, spec: SearchSpec) -> list[Hit]:
         """Search; no more than 10,000 results are found at once."""
-        made = await self._layout.spec()
+        made = await self._layout.searched_spec()
         if made is None:
             return []
-        async with self._access.reading(self._chunks.collection) as collection:
-            return await Searcher(collection, spec, made, self._vector, self.name).hits()
+        query = await prepare(spec, made, vector_name=self._vector, index=self.name)
+        try:
+            async with self._access.reading(self._chunks.collection) as collection:
+                return await search_collection(collection, query)
+        except IndexMissing:  # others have deleted it
+            self._layout.forget()
+            return []
 
     async def search_many(self, specs: Sequence[SearchSpec]) -> list[list[Hit]]:
         """Several searches at once, over one connection."""
@@ -165,7 +173,7 @@ class WeaviateIndex:
 
     async def chunks_of(self, document_ids: Sequence[str]) -> AsyncIterator[Chunk]:
         """All chunks of some documents, with vectors."""
-        for part in slices(document_ids, _DOCUMENTS_PER_FILTER):
+        for part in slices(dict.fromkeys(document_ids), _DOCUMENTS_PER_FILTER):
             ids = await self._chunks.ids_where(_of_documents(part))
             if ids is None:
                 kept = {kept_whole(id) for id in part}
@@ -195,12 +203,11 @@ class WeaviateIndex:
         self, *, ids: Sequence[str] | None = None, filters: Filters | None = None
     ) -> None:
         """Delete chunks by id or by filter."""
-        spec = await self._layout.spec()
-        if spec is None:
-            return
+        if ids is None and filters is None:
+            raise InvalidSetting("Say what to delete: ids, or filters ({} for every chunk).")
         if ids is not None:
             await self._chunks.delete(ids)
-        if filters is not None:
+        if filters is not None and (spec := await self._layout.spec()):
             condition, possible = translate(filters, spec.fields)
             if possible:
                 await self._chunks.delete_where(condition)
@@ -255,7 +262,7 @@ class WeaviateIndex:
             return rows, failed
 
         last_of_each = {record.id: record for record in records}.values()
-        return check_write(self.name, *await table.write(last_of_each, prepare))
+        return report_write(self.name, *await table.write(last_of_each, prepare))
 
 
 def _of_documents(ids: Sequence[str]) -> WeaviateFilter:
@@ -267,7 +274,8 @@ def _has(name: str, values: Container[Any]) -> Callable[[Any], bool]:
 
 
 def _is_below(kept: str | None, path: str | None) -> bool:
-    """Whether a document's path is `path` or lies in it."""
+    """Whether a document's path is `path` or lies in it, with either kind of slash."""
     if path is None:
         return True
-    return kept is not None and (kept == path or kept.startswith(path.rstrip("/") + "/"))
+    bare = path.rstrip("/\\")
+    return kept is not None and (kept in (path, bare) or kept.startswith((f"{bare}/", f"{bare}\\")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from weaviate import WeaviateAsyncClient
 from weaviate.classes.config import ConsistencyLevel
@@ -20,6 +21,7 @@ class Access:
     def __init__(self, address: Address, tenant: str | None) -> None:
         self.address = address
         self.tenant = tenant
+        self._handles: WeakKeyDictionary[WeaviateAsyncClient, dict[str, Any]] = WeakKeyDictionary()
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[WeaviateAsyncClient]:
@@ -36,13 +38,19 @@ class Access:
     async def collection(self, name: str) -> Any:
         """A collection as this tenant sees it."""
         client = await connect(self.address.server, self)
+        handles = self._handles.setdefault(client, {})  # making one takes longer than using it
+        if name not in handles:
+            handles[name] = self._handle(client, name)
+        return handles[name]
+
+    async def aclose(self) -> None:
+        """Let go of the running event loop's connection."""
+        await disconnect(self.address.server, self)
+
+    def _handle(self, client: WeaviateAsyncClient, name: str) -> Any:
         handle = client.collections.use(name, skip_argument_validation=True)
         if self.tenant is not None:
             handle = handle.with_tenant(self.tenant)
         if self.address.consistency is not None:
             handle = handle.with_consistency_level(ConsistencyLevel[self.address.consistency])
         return handle
-
-    async def aclose(self) -> None:
-        """Let go of the running event loop's connection."""
-        await disconnect(self.address.server, self)

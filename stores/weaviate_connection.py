@@ -8,10 +8,12 @@ on that loop is closed.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 from collections.abc import Hashable
 from weakref import WeakKeyDictionary, WeakSet
 
+import grpc
 import weaviate
 from weaviate import WeaviateAsyncClient
 from weaviate.classes.init import AdditionalConfig, Auth, Timeout
@@ -32,6 +34,32 @@ class _Shared:
         self.client: WeaviateAsyncClient | None = None
         self.users: WeakSet[Hashable] = WeakSet()
 
+
+class _Machinery:
+    """Keeps gRPC's asynchronous machinery running from the first connection on.
+
+    It ends with its last channel, which may be anywhere that an old error is let go, and blocks
+    the event loop for that long. A forked process cannot use its parent's, and makes its own.
+    """
+
+    def __init__(self) -> None:
+        self._kept = False
+
+    def keep(self) -> None:
+        if not self._kept:
+            grpc.aio.init_grpc_aio()
+            self._kept = True
+
+    def release(self) -> None:
+        if self._kept:
+            self._kept = False
+            grpc.aio.shutdown_grpc_aio()
+
+
+_machinery = _Machinery()
+atexit.register(_machinery.release)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_machinery.release)
 
 _by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[int, Server], _Shared]] = (
     WeakKeyDictionary()
@@ -61,6 +89,7 @@ async def disconnect(server: Server, user: Hashable) -> None:
     shared.users.discard(user)
     if not shared.users:
         del connections[key]
+        _machinery.keep()
         if shared.client is not None:
             await shared.client.close()
 
@@ -68,10 +97,11 @@ async def disconnect(server: Server, user: Hashable) -> None:
 async def _open(server: Server) -> WeaviateAsyncClient:
     if server.embedded_path is not None:
         await asyncio.to_thread(start_embedded, server)
+    _machinery.keep()
     client = _client(server)
     try:
         await client.connect()
-    except BaseException as error:  # a cancelled connect leaks its sockets too
+    except BaseException as error:  # a connect that is cancelled leaves open sockets too
         await client.close()
         if isinstance(error, (KeyError, ValueError)):
             raise IndexUnavailable(

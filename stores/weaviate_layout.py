@@ -56,6 +56,7 @@ class Layout:
                 description = await self._description(client)
             made = self._fitting(description or "")
             check_spec(self._where, spec, made.spec)
+            self._check_analysis(made)
             for definition in definitions if tenant is not None else ():
                 collection = client.collections.use(definition["name"])
                 await collection.tenants.create([Tenant(name=str(tenant))])
@@ -63,20 +64,19 @@ class Layout:
 
     async def spec(self) -> IndexSpec | None:
         """What the index was made for; None if it, or its tenant, is not there."""
-        if self._made is not None and monotonic() - self._read_at < _REMEMBERED_SECONDS:
-            return self._made.spec
-        self._made = None
-        async with self._access.client() as client:
-            description = await self._description(client)
-            if description is None:
-                return None
-            made = self._fitting(description)
-            tenant = self._access.tenant
-            if tenant is not None:
-                collection = client.collections.use(self._access.address.collection)
-                if not await collection.tenants.exists(tenant):
-                    return None
-        self._remember(made)
+        made = await self._existing()
+        return made.spec if made else None
+
+    async def searched_spec(self) -> IndexSpec | None:
+        """What the index was made for, before searching it; None if it is not there.
+
+        Raises:
+            IndexSchemaMismatch: its text was analysed by another version than a query would be.
+        """
+        made = await self._existing()
+        if made is None:
+            return None
+        self._check_analysis(made)
         return made.spec
 
     async def written_spec(self) -> IndexSpec:
@@ -84,8 +84,9 @@ class Layout:
 
         Raises:
             IndexMissing: it is not there. (The server would make a collection of its own.)
+            IndexSchemaMismatch: its text was analysed by another version.
         """
-        spec = await self.spec()
+        spec = await self.searched_spec()
         if spec is None:
             raise IndexMissing(f"There is no index at {self._where}: make it before writing to it.")
         return spec
@@ -109,11 +110,33 @@ class Layout:
             fault = "was made without tenants: name none, or another collection"
         elif made.vector != address.vector:
             fault = f"calls its vector {made.vector!r}: put `vector={made.vector}` in its string"
-        elif made.analysis != ANALYSIS_VERSION:
-            fault = "was made with another version of the text analysis: ingest anew"
         else:
             return made
         raise IndexSchemaMismatch(f"The index at {self._where} {fault}.")
+
+    async def _existing(self) -> Made | None:
+        if self._made is not None and monotonic() - self._read_at < _REMEMBERED_SECONDS:
+            return self._made
+        self._made = None
+        async with self._access.client() as client:
+            description = await self._description(client)
+            if description is None:
+                return None
+            made = self._fitting(description)
+            tenant = self._access.tenant
+            collection = client.collections.use(self._access.address.collection)
+            if tenant is not None and not await collection.tenants.exists(tenant):
+                return None
+        self._remember(made)
+        return made
+
+    def _check_analysis(self, made: Made) -> None:
+        if made.analysis != ANALYSIS_VERSION:
+            raise IndexSchemaMismatch(
+                f"The index at {self._where} was made with version {made.analysis} of the text "
+                f"analysis, this is {ANALYSIS_VERSION}. Copy it with `ragweave copy`, or ingest "
+                f"into another index."
+            )
 
     async def _description(self, client: WeaviateAsyncClient) -> str | None:
         """The chunk collection's description; None if there is no such collection."""
@@ -126,6 +149,10 @@ class Layout:
                 return None
             raise
         return config.description or ""
+
+    def forget(self) -> None:
+        """Read anew what the index was made for when it is next needed."""
+        self._made = None
 
     def _remember(self, made: Made) -> None:
         self._made, self._read_at = made, monotonic()

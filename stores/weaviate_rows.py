@@ -98,7 +98,7 @@ def parent_row(parent: Parent, collection: str) -> Row:
         "text": parent.text,
         "title": parent.title,
         "parts_json": to_json([dict(part) for part in parent.parts], "parts"),
-        "meta_json": to_json(parent.metadata),
+        "meta_json": to_json(dict(parent.metadata)),
     }
     return _row(parent.id, collection, properties)
 
@@ -116,7 +116,7 @@ def document_row(document: DocumentRecord, collection: str) -> Row:
         "title": document.title,
         "url": document.url,
         "chunks": document.chunks,
-        "meta_json": to_json(document.metadata),
+        "meta_json": to_json(dict(document.metadata)),
     }
     return _row(document.id, collection, properties)
 
@@ -169,7 +169,7 @@ def read_document(found: Any) -> DocumentRecord:
 
 def searched_terms(title: str | None, text: str) -> str:
     """The terms of title and text, as keyword search reads them."""
-    return " ".join(terms(f"{title}\n{text}" if title else text))
+    return " ".join(terms(f"{title or ''}\n{text}"))
 
 
 def _row(

@@ -16,7 +16,7 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 
-pytest_plugins = ["tests.servers.fixtures"]
+pytest_plugins = ["tests.servers.fixtures", "tests.weaviate_fixtures"]
 
 _SETTINGS = ("OPENAI_", "TAVILY_", "RAGWEAVE_INDEX", "RAGWEAVE_MODEL", "RAGWEAVE_EMBEDDINGS")
 _LOOPBACK = ("127.", "::1", "localhost", "0.0.0.0")

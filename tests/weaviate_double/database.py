@@ -26,6 +26,7 @@ class Database:
     """Collections by name. Requests are answered one at a time; the server holds the lock."""
 
     def __init__(self) -> None:
+        self.meta: dict[str, Any] = {"version": "1.39.0", "grpcMaxMessageSize": 104_858_000}
         self.collections: dict[str, Collection] = {}
         self.refuse_object: Callable[[StoredObject], str | None] = lambda item: None
         """Gives the reason why an object of a batch is refused, if a test wants it to be."""

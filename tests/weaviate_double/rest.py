@@ -10,7 +10,6 @@ from typing import Any
 from tests.weaviate_double.collection import Refused
 from tests.weaviate_double.database import Database
 
-VERSION = "1.39.0"
 Answer = tuple[int, Any]
 
 _HNSW = {
@@ -33,11 +32,9 @@ def answer(database: Database, method: str, path: list[str], body: Any) -> Answe
     """Status and JSON body for a request below `/v1`."""
     match method, path:
         case "GET", ["meta"]:
-            return 200, {"version": VERSION, "grpcMaxMessageSize": 104_858_000, "modules": {}}
+            return 200, database.meta
         case "GET", [".well-known", "ready" | "live"]:
             return 200, None
-        case "GET", ["nodes"]:
-            return 200, {"nodes": [{"name": "double", "status": "HEALTHY", "version": VERSION}]}
         case "GET", ["schema"]:
             return 200, {"classes": [c.schema for c in database.collections.values()]}
         case "POST", ["schema"]:

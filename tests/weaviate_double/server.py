@@ -46,10 +46,10 @@ class WeaviateDouble:
     Stopped and started again it has the same data and ports, as a restarted server does.
     """
 
-    def __init__(self, *, port: int = 0, grpc_port: int = 0, key: str | None = None) -> None:
+    def __init__(self, *, port: int = 0, grpc_port: int = 0) -> None:
         self.database = Database()
         self.port, self.grpc_port = port, grpc_port
-        self.key = key
+        self.key: str | None = None
         """API key that every request must carry."""
         self.calls: list[Call] = []
         self._faults: dict[str, list[Fault]] = defaultdict(list)
