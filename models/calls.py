@@ -27,11 +27,12 @@ from pydantic import BaseModel
 
 from ragweave.models.attempts import Call
 from ragweave.models.faults import ParameterRefused, faults_of
-from ragweave.models.parsing import Unfit, answer_text, parse
+from ragweave.models.parsing import Unfit, answer_text, finish_reason, parse
 from ragweave.models.registry import chat_model
+from ragweave.models.thoughts import ThoughtFilter
 from ragweave.models.wire import in_words, is_openai, structured, unstreamed, unsupported
 from ragweave.state.context import RagContext
-from ragweave.state.errors import MalformedAnswer
+from ragweave.state.errors import MalformedAnswer, ModelUnavailable
 from ragweave.state.records import Usage
 
 T = TypeVar("T")
@@ -63,7 +64,7 @@ async def ask_text(
     """
     call = Call(model=model, stage=stage, state=state, context=context)
     message = await _invoke(call, unstreamed(await chat_model(model)), messages)
-    return Reply(answer_text(message), call.usage, message)
+    return _reply(call, answer_text(message), message)
 
 
 async def ask_structured(
@@ -129,12 +130,19 @@ async def stream_text(
     if is_openai(chat) and (model, "stream_options") not in refused:
         try:
             message = await _stream(call, chat, messages, on_text, stream_usage=True)
-            return Reply(message.text, call.usage, message)
+            return _reply(call, call.said, message)
         except ParameterRefused:
             refused.add((model, "stream_options"))
     options = {"stream_usage": False} if is_openai(chat) else {}
     message = await _stream(call, chat, messages, on_text, **options)
-    return Reply(message.text, call.usage, message)
+    return _reply(call, call.said, message)
+
+
+def _reply(call: Call, text: str, message: AIMessage) -> Reply[str]:
+    if not text.strip():
+        reason = finish_reason(message) or "no reason given"
+        raise ModelUnavailable(f"{call.model} gave an empty answer ({reason}).", usage=call.usage)
+    return Reply(text, call.usage, message)
 
 
 async def _invoke(
@@ -187,15 +195,20 @@ async def _stream(
             async for piece in chat.astream(list(messages), config, **options):
                 yield piece
 
+    def show(text: str) -> None:
+        if text:
+            call.said += text
+            on_text(text)
+
     async def request(clock: asyncio.Timeout) -> AIMessage:
         received: list[AIMessageChunk] = []
+        thoughts = ThoughtFilter()
         async with aclosing(pieces()) as stream:
             async for piece in stream:
                 call.still_answering(clock)
                 received.append(piece)
-                if piece.text:
-                    call.said += piece.text
-                    on_text(piece.text)
+                show(thoughts.feed(piece.text))
+        show(thoughts.close())
         return _whole(received)
 
     return await call.make(messages, request)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
@@ -11,9 +10,10 @@ import json_repair
 from langchain_core.messages import AIMessage
 from pydantic import BaseModel, ValidationError
 
+from ragweave.models.thoughts import without_thoughts
+
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _NOT_NUMBERS = ("NaN", "Infinity", "-Infinity", math.inf, -math.inf)
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason")  # OpenAI, Anthropic, Ollama
 _CUT_OFF = {"length", "max_tokens"}
@@ -34,10 +34,10 @@ def parse(schema: type[ModelT], message: AIMessage) -> ModelT:
     Raises:
         Unfit: nothing in the answer fits, or the answer was refused or cut off.
     """
-    finish = {message.response_metadata.get(key) for key in _FINISH_KEYS}
-    if finish & _CUT_OFF:
+    ending = finish_reason(message)
+    if ending in _CUT_OFF:
         raise Unfit("The answer was cut off before its end. Be much briefer.")
-    if finish & _REFUSED:
+    if ending in _REFUSED:
         raise Unfit("The answer was refused.")
     problems: list[str] = []
     for value in _values(message):
@@ -49,17 +49,23 @@ def parse(schema: type[ModelT], message: AIMessage) -> ModelT:
     raise Unfit(problems[0] if problems else "There is no JSON in the answer.")
 
 
+def finish_reason(message: AIMessage) -> str | None:
+    """Why the model stopped, in its provider's word."""
+    reasons = (message.response_metadata.get(key) for key in _FINISH_KEYS)
+    return next((reason for reason in reasons if reason), None)
+
+
 def answer_text(message: AIMessage) -> str:
     """What a model wrote, be it as text or as the arguments of a tool, without its thoughts."""
-    written = [message.text, *(str(call["args"]) for call in _calls(message))]
-    return _THOUGHT.sub("", "\n".join(written)).strip()
+    arguments = [str(call["args"]) for call in _calls(message)]
+    return "\n".join([without_thoughts(message.text), *arguments]).strip()
 
 
 def _values(message: AIMessage) -> Iterator[Any]:
     for call in _calls(message):
         arguments = call["args"]
         yield json_repair.loads(arguments) if isinstance(arguments, str) else arguments
-    text = _THOUGHT.sub("", message.text).strip()
+    text = without_thoughts(message.text)
     if "{" in text or "[" in text:
         yield json_repair.loads(text)
 

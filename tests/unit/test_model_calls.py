@@ -294,6 +294,41 @@ async def test_a_slow_stream_has_time_for_each_piece(
     assert (await stream(lambda text: None)).value.endswith("eight")
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<think>hm, [1]?</think>\n\none two", "one two"),
+        ("<think>\nhm hm\n</think> one two", "one two"),
+        ("  <think>hm", ""),
+        ("<thin ice", "<thin ice"),
+        ("one <think>two</think>", "one <think>two</think>"),
+        ("<", "<"),
+    ],
+)
+async def test_thoughts_are_not_part_of_an_answer(
+    openai_stub: OpenAIStub, text: str, shown: str
+) -> None:
+    openai_stub.say(text, text)
+    pieces: list[str] = []
+    if not shown:
+        with pytest.raises(ModelUnavailable, match="empty answer"):
+            await stream(pieces.append)
+        return
+    reply = await stream(pieces.append)
+    assert reply.value == "".join(pieces) == (await ask()).value == shown
+
+
+async def test_an_empty_answer_is_none(openai_stub: OpenAIStub) -> None:
+    openai_stub.script = lambda request: Answer(" ", finish_reason="content_filter")
+    said = r"openai:stub gave an empty answer \(content_filter\)"
+    with pytest.raises(ModelUnavailable, match=said):
+        await ask()
+    with pytest.raises(ModelUnavailable, match=said) as raised:
+        await stream(lambda text: None)
+    assert raised.value.usage is not None
+    assert raised.value.usage["calls"] == 1
+
+
 async def test_a_fault_of_the_listener_is_not_the_models(openai_stub: OpenAIStub) -> None:
     def listener(text: str) -> None:
         raise ZeroDivisionError
