@@ -2,6 +2,7 @@
 
 The client's own embedded mode checks its ports with blocking sockets before every REST call. So
 the server is started once, from a thread, and spoken to like any other. It ends with the process.
+The client downloads the server's program, unless `WEAVIATE_BINARY_PATH` has it under its name.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ragweave.stores.weaviate_address import Server
 _SETTINGS = {
     "DISABLE_TELEMETRY": "true",
     "ENABLE_MODULES": "",
-    "ENABLE_API_BASED_MODULES": "false",
+    "API_BASED_MODULES_DISABLED": "true",
     "LOG_LEVEL": "error",
 }
 _started: dict[tuple[int, Server], EmbeddedV4] = {}
@@ -34,25 +35,32 @@ def start_embedded(server: Server) -> None:
     """
     with _starting:
         key = (os.getpid(), server)
-        if key not in _started:
-            _started[key] = _embedded(server)
-            atexit.register(_started[key].stop)
+        embedded = _started.setdefault(key, _embedded(server))
         try:
-            if not _started[key].is_listening():
-                _started[key].start()
+            if not embedded.is_listening():
+                embedded.start()
         except (WeaviateStartUpError, OSError) as error:
-            _started[key].stop()
+            embedded.stop()
             raise IndexUnavailable(f"Embedded Weaviate did not start: {error}") from error
 
 
+@atexit.register
+def stop_embedded() -> None:
+    """Stop the servers that this process started."""
+    for (process, _), embedded in _started.items():
+        if process == os.getpid():
+            embedded.stop()
+
+
 def _embedded(server: Server) -> EmbeddedV4:
-    return EmbeddedV4(
-        EmbeddedOptions(
-            hostname=server.host,
-            port=server.port,
-            grpc_port=server.grpc_port,
-            version=server.embedded_version or WEAVIATE_VERSION,
-            persistence_data_path=os.path.abspath(server.embedded_path or "."),
-            additional_env_vars=_SETTINGS,
-        )
+    options = EmbeddedOptions(
+        hostname=server.host,
+        port=server.port,
+        grpc_port=server.grpc_port,
+        version=server.embedded_version or WEAVIATE_VERSION,
+        persistence_data_path=os.path.abspath(server.embedded_path or "."),
+        additional_env_vars=_SETTINGS,
     )
+    if folder := os.environ.get("WEAVIATE_BINARY_PATH"):
+        options.binary_path = folder
+    return EmbeddedV4(options)

@@ -1,0 +1,140 @@
+"""What users of other Weaviate integrations reported, and what happens here instead."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from datetime import date
+
+import pytest
+from blockbuster import BlockBuster
+
+from ragweave.state.errors import WriteFailed
+from ragweave.stores.base import Chunk, IndexSpec, SearchSpec
+from ragweave.stores.weaviate import WeaviateIndex
+from tests.weaviate_fixtures import NewIndex
+
+SPEC = IndexSpec(dimension=2, embeddings="test", fields={"word": "text"})
+
+
+def chunk(id: str, **values: object) -> Chunk:
+    given = {"document_id": "d", "text": f"text of {id}", "vector": [1.0, 2.0], **values}
+    return Chunk(id=id, **given)  # type: ignore[arg-type]
+
+
+async def opened(string: str, **options: str) -> WeaviateIndex:
+    index = WeaviateIndex.from_url(string, **options)
+    await index.ensure(SPEC)
+    return index
+
+
+async def test_a_failed_write_is_an_error_not_a_line_in_a_log(new_index: NewIndex) -> None:
+    """A vector store logged the objects that failed, and returned their ids as if stored
+    (langchain#35572, langchain-weaviate PR#261)."""
+    index = await opened(new_index())
+    with pytest.raises(WriteFailed) as raised:
+        await index.upsert([chunk("a"), chunk("b", vector=[1.0]), chunk("c")])
+    assert list(raised.value.failed) == ["b"]
+    assert [found.id for found in await index.get(["a", "b", "c"])] == ["a", "c"]
+    await index.aclose()
+
+
+async def test_a_string_that_looks_like_a_date_does_not_lose_the_next(new_index: NewIndex) -> None:
+    """A guessed schema made a date of the first value, and refused every later text."""
+    index = await opened(new_index())
+    values = ["2024-01-01T00:00:00Z", "12", "not a date", "0d1ca4a5-8a3e-4a8e-8b06-27a8a3b5f6a2"]
+    await index.upsert(
+        [chunk(str(at), metadata={"word": value}) for at, value in enumerate(values)]
+    )
+    found = await index.get([str(at) for at in range(len(values))])
+    assert [item.metadata["word"] for item in found] == values
+    await index.aclose()
+
+
+async def test_metadata_of_any_shape_comes_back(new_index: NewIndex) -> None:
+    """Keys with spaces or dots, `id`, `vector` and nested values failed or overwrote the text."""
+    index = await opened(new_index())
+    metadata = {
+        "id": 1,
+        "header 1": "x",
+        "a.b": {"$ref": 1},
+        "vector": [1],
+        "text": "OVERWRITE",
+        "n": 2**53 + 1,
+        "z": None,
+        "empty": [],
+        "": {"": []},
+    }
+    await index.upsert([chunk("a", metadata=metadata)])
+    (found,) = await index.get(["a"], vectors=True)
+    assert (found.text, found.vector, found.metadata) == ("text of a", [1.0, 2.0], metadata)
+    await index.aclose()
+
+
+@pytest.mark.parametrize("value", [date(2024, 1, 1), {1}, (1,), math.nan, b"x"])
+async def test_metadata_that_json_cannot_hold_is_refused_by_key(
+    value: object, new_index: NewIndex
+) -> None:
+    index = await opened(new_index())
+    with pytest.raises(WriteFailed, match="the_key"):
+        await index.upsert([chunk("a", metadata={"the_key": value})])
+    await index.aclose()
+
+
+async def test_filtering_by_a_stop_word_finds_it(new_index: NewIndex) -> None:
+    """Text compared whole went through the stop words, and the server refused the query
+    (weaviate#9054)."""
+    index = await opened(new_index())
+    await index.upsert([chunk("a", metadata={"word": "the"}), chunk("b")])
+    query = SearchSpec(vector=[1.0, 2.0], mode="vector", filters={"word": "the"})
+    assert [hit.chunk.id for hit in await index.search(query)] == ["a"]
+    await index.aclose()
+
+
+async def test_deleting_a_document_deletes_its_chunks(new_index: NewIndex) -> None:
+    """Ids of the application were taken for ids of the server: nothing was deleted, the 404 was
+    swallowed, and orphans filled the results (dify#40457)."""
+    index = await opened(new_index())
+    await index.upsert([chunk("a"), chunk("b", document_id="e")])
+    await index.delete_documents(["d"])
+    assert await index.count() == 1
+    await index.delete(ids=["b"])
+    assert await index.count() == 0
+    await index.aclose()
+
+
+@pytest.mark.slow
+async def test_20_000_vectors_of_1536_dimensions_are_written(new_index: NewIndex) -> None:
+    """One message of 124 MB was refused, or the stream was removed (weaviate#3853)."""
+    string = new_index()
+    index = WeaviateIndex.from_url(string)
+    await index.ensure(IndexSpec(dimension=1536, embeddings="test"))
+    vector = [1.0] * 1535
+    await index.upsert(
+        [chunk(str(at), vector=[float(at), *vector], text="x") for at in range(20_000)]
+    )
+    assert await index.count() == 20_000
+    await index.aclose()
+
+
+async def test_a_search_does_not_block_the_event_loop(
+    new_index: NewIndex, no_blocking_calls: BlockBuster
+) -> None:
+    """A development server refused every call that blocked (langgraph#4218), and a synchronous
+    client left warnings of open sockets in asynchronous code (langchain-weaviate#207)."""
+    index = await opened(new_index())
+    await index.upsert([chunk("a")])
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            await asyncio.sleep(0)
+            ticks += 1
+
+    ticking = asyncio.create_task(tick())
+    for mode in ("vector", "keyword", "hybrid"):
+        assert await index.search(SearchSpec(text="text", vector=[1.0, 2.0], mode=mode))
+    ticking.cancel()
+    assert ticks > 3
+    await index.aclose()
