@@ -34,7 +34,7 @@ _PASSING_NAMES = ("ConnectionError", "TransportError", "Timeout", "TimeoutError"
 """How httpx and the providers' packages name what breaks a connection."""
 _OUT_OF_QUOTA = "insufficient_quota"
 _SECRET_VARIABLE = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|tvly|hf|key)[-_][\w*.-]{6,}")
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|tvly|hf)[-_][\w*.-]{6,}")
 
 
 class Transient(ModelUnavailable):
