@@ -27,7 +27,7 @@ from tenacity import (
     AsyncRetrying,
     retry_if_exception_type,
     stop_after_attempt,
-    wait_exponential_jitter,
+    wait_random_exponential,
 )
 
 from ragweave.indexing.ahead import ahead, batches
@@ -316,7 +316,11 @@ async def _patiently(call: Callable[..., Awaitable[T]], *arguments: object) -> T
     attempts = AsyncRetrying(
         retry=retry_if_exception_type((IndexUnavailable, IndexTimeout)),
         stop=stop_after_attempt(3),
-        wait=wait_exponential_jitter(initial=0.2, max=5),
+        wait=wait_random_exponential(multiplier=0.2, max=5),
         reraise=True,
     )
-    return await attempts(call, *arguments)
+
+    async def attempt() -> T:
+        return await call(*arguments)
+
+    return await attempts(attempt)

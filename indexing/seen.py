@@ -16,8 +16,7 @@ class SeenDocuments:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._database = sqlite3.connect("", check_same_thread=False, isolation_level=None)
-        self._database.execute("CREATE TABLE seen (id TEXT PRIMARY KEY, place TEXT) WITHOUT ROWID")
+        self._opened: sqlite3.Connection | None = None
 
     def add(self, documents: Sequence[tuple[str, str]]) -> list[str | None]:
         """Note documents, as id and place; for each, the place of an earlier one of its id."""
@@ -32,7 +31,18 @@ class SeenDocuments:
     def close(self) -> None:
         """Drop the database."""
         with self._lock:
-            self._database.close()
+            if self._opened:
+                self._opened.close()
+            self._opened = None
+
+    @property
+    def _database(self) -> sqlite3.Connection:
+        if self._opened is None:
+            self._opened = sqlite3.connect("", check_same_thread=False, isolation_level=None)
+            self._opened.execute(
+                "CREATE TABLE seen (id TEXT PRIMARY KEY, place TEXT) WITHOUT ROWID"
+            )
+        return self._opened
 
     def _add(self, id_: str, place: str) -> str | None:
         if earlier := self._place(id_):

@@ -43,10 +43,15 @@ async def prepare_ingest(state: IngestState, runtime: Runtime[Any]) -> dict[str,
     if not paths and not state.get("documents"):
         raise InvalidSetting("Nothing to ingest: give `paths`, or `documents` in memory.")
     index = await open_index(context.index, tenant=context.tenant)
-    embeddings = await _ensure(index, context)
-    settings = {**settings_of(context), "technique": "ingest", "run_id": uuid.uuid4().hex}
+    spec = await _ensure(index, context)
     return {
-        "settings": {**settings, "embeddings": embeddings},
+        "settings": {
+            **settings_of(context),
+            "technique": "ingest",
+            "run_id": uuid.uuid4().hex,
+            "embeddings": spec.embeddings,
+            "filter_fields": [f"{name}:{kind}" for name, kind in spec.fields.items()],
+        },
         "paths": await asyncio.to_thread(load_files.check_paths, paths),
         "failed": [],
         **dict.fromkeys(("added", "unchanged", "removed", "chunks"), 0),
@@ -131,8 +136,8 @@ def _given_paths(state: IngestState) -> list[str]:
     return list(paths)
 
 
-async def _ensure(index: Index, context: IngestContext) -> str:
-    """Make the index, or check that it fits; the name of its embeddings."""
+async def _ensure(index: Index, context: IngestContext) -> IndexSpec:
+    """Make the index, or check that it fits; what it is made for."""
     fields = parse_fields(context.filter_fields)
     spec = await index.spec()
     if spec is None:
@@ -142,7 +147,7 @@ async def _ensure(index: Index, context: IngestContext) -> str:
     elif context.embeddings:
         spec.expect_embeddings(context.embeddings, index.name)
     await index.ensure(replace(spec, fields=fields or spec.fields))
-    return spec.embeddings
+    return spec
 
 
 def _items(state: IngestState, context: IngestContext) -> Iterator[Loaded]:
