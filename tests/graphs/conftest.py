@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ragweave.graphs.ingest import graph as ingest
 from ragweave.models.embedding import embed_texts
+from ragweave.state.ingest import IngestContext
 from ragweave.stores import open_index
 from ragweave.stores.base import Chunk, DocumentRecord, IndexSpec
 
@@ -42,3 +46,19 @@ def library(tmp_path: Path) -> Library:
         return name
 
     return make
+
+
+@pytest.fixture(scope="session")
+def demo_index(data: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The demo corpus (PEPs, A Christmas Carol, two statutes by article), ingested as it is."""
+    name = f"lance:{tmp_path_factory.mktemp('demo') / 'index'}"
+    demo = data / "demo"
+    articles = sorted(demo.glob("law_zh/*.articles.jsonl"))
+    paths = [str(path) for path in (demo / "peps", demo / "christmas_carol.txt", *articles)]
+
+    async def make() -> list[Any]:
+        report = await ingest.ainvoke({"paths": paths}, context=IngestContext(index=name))
+        return list(report["failed"])
+
+    assert asyncio.run(make()) == []
+    return name
