@@ -73,10 +73,10 @@ def sentences(text: str) -> list[Span]:
     Together they hold every character that is not white space. Time is linear in the text.
     """
     return [
-        trimmed
+        kept
         for block in _blocks(text)
         for span in _in_block(text, block)
-        if (trimmed := _trimmed(text, span)).start < trimmed.end
+        if (kept := trimmed(text, span)).start < kept.end
     ]
 
 
@@ -85,6 +85,12 @@ def strips(text: str, size: int) -> list[Span]:
     spans = sentences(text)
     groups = (spans[at : at + size] for at in range(0, len(spans), size))
     return [Span(group[0].start, group[-1].end) for group in groups]
+
+
+def trimmed(text: str, span: Span) -> Span:
+    """`span` without the white space at its ends."""
+    piece = text[slice(*span)]
+    return Span(span.end - len(piece.lstrip()), span.start + len(piece.rstrip()))
 
 
 def cut(text: str, span: Span, limit: int) -> list[Span]:
@@ -187,8 +193,3 @@ def _abbreviates(before: str, following: str) -> bool:
     if word.lower() in _SELDOM_LAST:
         return not following.isupper()
     return len(word) == 1 and word.isascii() and word.isupper() and word != "I"
-
-
-def _trimmed(text: str, span: Span) -> Span:
-    piece = text[slice(*span)]
-    return Span(span.end - len(piece.lstrip()), span.start + len(piece.rstrip()))
