@@ -10,8 +10,8 @@ from langgraph.runtime import Runtime
 
 from ragweave.models.calls import ask_text
 from ragweave.models.prompt import language_section, prompt, question_section, sources_section
-from ragweave.nodes.cite import TokenFilter
 from ragweave.nodes.events import decided, failed
+from ragweave.nodes.token_filter import filtered
 from ragweave.state.context import context_of
 from ragweave.state.errors import BudgetReached, CallFailed
 from ragweave.state.longrag import LongRagContext, Reading, ReadTask
@@ -68,6 +68,5 @@ def read_messages(
 
 def checked(text: str, numbers: Collection[int]) -> tuple[str, bool]:
     """The text without markers of other numbers, and whether any marker is left."""
-    tokens = TokenFilter(numbers)
-    text = tokens.feed(text) + tokens.close()
-    return text.strip(), bool(tokens.mentions)
+    clean = filtered(text, numbers)
+    return clean.text.strip(), bool(clean.mentions)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from ragweave.models.calls import ask_text
 from ragweave.models.prompt import Section, prompt, question_section, sources_section
-from ragweave.nodes.cite import Verified, verify
+from ragweave.nodes.cite import Verified, count_statuses, verify
 from ragweave.nodes.events import decided, emit, failed
 from ragweave.state.citation import CitationContext, CitationState
 from ragweave.state.context import context_of
@@ -61,7 +60,7 @@ def _faults_in_words(state: CitationState) -> str:
 
 
 def _is_better(mended: Verified, earlier: Verified) -> tuple[bool, str]:
-    before, after = _counts(earlier), _counts(mended)
+    before, after = count_statuses(earlier), count_statuses(mended)
     summary = (
         f"Uncited sentences: {before['missing']} before, {after['missing']} after; invalid markers "
         f"{before['invalid']}, {after['invalid']}; grounded citations {before['grounded']}, "
@@ -73,9 +72,3 @@ def _is_better(mended: Verified, earlier: Verified) -> tuple[bool, str]:
         and after["ungrounded"] <= before["ungrounded"]
     )
     return better, summary
-
-
-def _counts(verified: Verified) -> Counter[str]:
-    counts = Counter[str](citation["status"] for citation in verified.citations)
-    counts["invalid"] = len(verified.invalid_markers)
-    return counts
