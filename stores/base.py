@@ -30,13 +30,17 @@ class IndexSpec:
 
     dimension: int
     embeddings: str
-    """Name of the embeddings that made the vectors, such as `offline` or `openai:MODEL`."""
+    """Name of the embeddings that made the vectors, such as `offline` or `openai:MODEL`; empty if
+    the index embeds for itself."""
     fields: Mapping[str, FieldType] = field(default_factory=dict)
     """Metadata fields that can be filtered on, by name."""
 
     def expect_embeddings(self, name: str, index: str) -> None:
-        """Raise `IndexSchemaMismatch` if the index was made with other embeddings than `name`."""
-        if name != self.embeddings:
+        """Raise `IndexSchemaMismatch` if the index was made with other embeddings than `name`.
+
+        An index that embeds for itself, such as a LangChain retriever, has none and fits any.
+        """
+        if self.embeddings and name != self.embeddings:
             raise IndexSchemaMismatch(
                 f"{index} was made with embeddings {self.embeddings!r}, not {name!r}. Leave "
                 f"`embeddings` empty to use those, or ingest into another index."
