@@ -15,6 +15,8 @@ from ragweave.state.text import BULLET, sentences
 MAX_SENTENCES = 4
 MIN_GAIN = 0.5
 """A further sentence must be worth this share of the first one."""
+SHORTEST = 5
+"""Words, or pairs of Chinese characters; an exclamation tells too little."""
 LONGEST = 700
 """Characters of a quotation, the list after a colon included; what is longer is no sentence."""
 _REPEATED = 0.5
@@ -98,11 +100,13 @@ def _with_list(sentence: str, following: Sequence[str]) -> str:
         if not BULLET.match(item) or len(whole) + len(item) > LONGEST:
             break
         whole = f"{whole} {' '.join(_MARKER.sub('', item).split())}"
-    return whole
+    return whole.rstrip("… ")
 
 
 def _is_prose(text: str) -> bool:
     if _DRAWN.search(text) or not _ENDED.search(text):
+        return False
+    if len(text.split()) < SHORTEST and len(_CHINESE.findall(text)) < 2 * SHORTEST:
         return False
     seen = text.replace(" ", "")
     return sum(map(str.isalpha, seen)) >= _PROSE * len(seen)
