@@ -7,7 +7,7 @@ import importlib.metadata
 import os
 import platform
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Literal
 
 from langchain_core.messages import HumanMessage
@@ -41,16 +41,16 @@ async def diagnose(context: RagContext) -> list[Check]:
     Each configured service is called once, as small as it goes: one short chat completion, one
     embedding, one web search for a single result.
     """
-    checks: dict[str, Callable[[RagContext], Awaitable[Check]]] = {
-        "versions": _versions,
-        "model": _model,
-        "embeddings": _embeddings,
-        "index": _index,
-        "web search": _web_search,
-        "tracing": _tracing,
-        "studio": _studio,
+    checks: dict[str, Awaitable[Check]] = {
+        "versions": asyncio.to_thread(_versions),
+        "model": _model(context),
+        "embeddings": _embeddings(context),
+        "index": _index(context),
+        "web search": _web_search(),
+        "tracing": asyncio.to_thread(_tracing),
+        "studio": asyncio.to_thread(_studio),
     }
-    return await asyncio.gather(*(_checked(name, check(context)) for name, check in checks.items()))
+    return await asyncio.gather(*(_checked(name, check) for name, check in checks.items()))
 
 
 async def _checked(name: str, check: Awaitable[Check]) -> Check:
@@ -64,7 +64,7 @@ async def _checked(name: str, check: Awaitable[Check]) -> Check:
         return Check(name=name, status="error", detail=detail, fix="Check the address and network.")
 
 
-async def _versions(_: RagContext) -> Check:
+def _versions() -> Check:
     found = {
         requirement.name: importlib.metadata.version(requirement.name)
         for requirement in _core_requirements()
@@ -148,7 +148,7 @@ async def _index(context: RagContext) -> Check:
     return Check(name="index", status="ok", detail=f"{detail}, {spec.embeddings}.", fix=None)
 
 
-async def _web_search(_: RagContext) -> Check:
+async def _web_search() -> Check:
     if not web_is_configured():
         return Check(
             name="web search",
@@ -168,7 +168,7 @@ async def _web_search(_: RagContext) -> Check:
     return Check(name="web search", status="ok", detail=f"Tavily: {len(found)} result.", fix=None)
 
 
-async def _tracing(_: RagContext) -> Check:
+def _tracing() -> Check:
     wanted = any(
         os.environ.get(name, "").lower() == "true"
         for name in ("LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2")
@@ -184,7 +184,7 @@ async def _tracing(_: RagContext) -> Check:
     return Check(name="tracing", status="ok", detail=detail, fix=None)
 
 
-async def _studio(_: RagContext) -> Check:
+def _studio() -> Check:
     try:
         version = importlib.metadata.version("langgraph-api")
     except importlib.metadata.PackageNotFoundError:

@@ -10,7 +10,6 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
 from ragweave.serving.techniques import settled
-from ragweave.state.errors import InvalidSetting
 from ragweave.state.ingest import IngestContext, IngestOutput
 
 if TYPE_CHECKING:
@@ -41,12 +40,8 @@ async def aingest(
             `failed` in the output.
     """
     context = settled(IngestContext, settings, "setting of ingest")
-    names = [os.fspath(path) for path in paths]
-    for name in names:
-        if not await asyncio.to_thread(os.path.exists, name):
-            raise InvalidSetting(f"There is no file or folder {name!r}.")
     graph = (await asyncio.to_thread(importlib.import_module, "ragweave.graphs.ingest")).graph
-    given = {"paths": names, "documents": documents}
+    given = {"paths": [os.fspath(path) for path in paths], "documents": documents}
     parts = graph.astream(given, context=context, stream_mode=["custom", "values"])
     state: dict[str, Any] = {}
     async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", parts)) as stream:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from ragweave.models.registry import chat_model
 from ragweave.serving.answer import Answer
 from ragweave.serving.techniques import DEFAULT_TECHNIQUE, context_type, load, settled
 from ragweave.state.errors import InvalidSetting
@@ -48,6 +49,8 @@ async def astream(
     """
     graph = await asyncio.to_thread(load, technique)
     context = settled(context_type(graph), settings, f"setting of {technique}")
+    for model in {context.model, context.hidden_model}:
+        await chat_model(model)  # one that does not exist is said before any work is done
     if approve is None and getattr(context, "web_search", None) == "ask":
         raise InvalidSetting('web_search="ask" asks a person: pass `approve`, or choose another.')
     config: RunnableConfig = {"configurable": {"thread_id": "1"}}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -27,7 +27,10 @@ from ragweave.serving.techniques import DEFAULT_TECHNIQUE, TECHNIQUES
 from ragweave.state.errors import InvalidSetting
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from ragweave.serving.answer import Answer
+    from ragweave.state.events import StepEvent
 
 
 def ask(
@@ -74,6 +77,8 @@ def ask(
 
     [dim]ragweave ask "Was kostet das?" --web ask --filter year=2024 --set max_rewrites=1[/dim]
     """
+    from ragweave.serving.stream import astream
+
     named = {
         "index": index,
         "model": model,
@@ -84,29 +89,24 @@ def ask(
         "filters": read_filters(filters),
         "web_search": web,
     }
-    given = {name: value for name, value in named.items() if value is not None}
-    answer = run_async(
-        _answer(
-            text_argument(question),
-            technique,
-            {**read_settings(settings), **given},
-            Page(steps=not (quiet or as_json), text=not as_json),
-        )
-    )
+    given = read_settings(settings)
+    given |= {name: value for name, value in named.items() if value is not None}
+    approve = approve_on_terminal if sys.stdin.isatty() else None
+    if approve is None and given.get("web_search") == "ask":
+        raise InvalidSetting("--web ask needs a terminal to ask on.")
+    stream = astream(text_argument(question), technique=technique, approve=approve, **given)
+    page = Page(steps=not (quiet or as_json), text=not as_json)
+    answer = run_async(_shown(stream, page))
     if as_json:
         print_json(answer)
     else:
         show_answer(answer)
 
 
-async def _answer(question: str, technique: str, settings: dict[str, Any], page: Page) -> Answer:
+async def _shown(stream: AsyncIterator[StepEvent | Answer], page: Page) -> Answer:
+    """Show a stream as it comes; its answer."""
     from ragweave.serving.answer import Answer
-    from ragweave.serving.stream import astream
 
-    approve = approve_on_terminal if sys.stdin.isatty() else None
-    if approve is None and settings.get("web_search") == "ask":
-        raise InvalidSetting("--web ask needs a terminal to ask on.")
-    stream = astream(question, technique=technique, approve=approve, **settings)
     async for part in stream:
         if isinstance(part, Answer):
             page.end(part)

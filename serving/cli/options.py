@@ -60,9 +60,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 def run_async(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a command's async part, closing what it opened."""
 
-    async def closing() -> T:
-        from ragweave.stores.registry import aclose_all
+    from ragweave.stores.registry import aclose_all
 
+    async def closing() -> T:
         try:
             return await coroutine
         finally:

@@ -68,10 +68,12 @@ def _on_bar(bar: Progress) -> OnProgress:
 
 
 def _in_lines() -> OnProgress:
-    started = said = time.monotonic()
+    started = said = 0.0
 
     def show(event: Ingesting | Interrupted) -> None:
-        nonlocal said
+        nonlocal started, said
+        started = started or time.monotonic()
+        said = said or started
         if event["type"] == "interrupted":
             _say_interrupted(event)
         elif (now := time.monotonic()) - said >= LINE_SECONDS:
