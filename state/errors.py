@@ -10,8 +10,12 @@ if TYPE_CHECKING:
     from ragweave.state.records import Usage
 
 
-class RagweaveError(Exception):
-    """Base of all errors that ragweave raises on purpose."""
+class RagweaveError(RuntimeError):
+    """Base of all errors that ragweave raises on purpose.
+
+    A `RuntimeError`, because the LangGraph server shows its clients the messages of built-in kinds
+    of errors only; of others they would read "An internal error occurred".
+    """
 
 
 class InvalidQuestion(RagweaveError, ValueError):
