@@ -227,6 +227,8 @@ def literal(value: FieldValue) -> str:
         return "'" + value.replace("'", "''") + "'"
     if isinstance(value, datetime):
         return f"timestamp '{value.isoformat(timespec='microseconds')}'"
+    if value == -(2**63):  # its digits alone are one too many
+        return f"({value + 1} - 1)"
     return repr(value)
 
 

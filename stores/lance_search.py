@@ -7,6 +7,7 @@ costs less than reading a hundred texts for each leg.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,8 +53,8 @@ class _Found:
 
 async def search_table(table: AsyncTable, query: Query) -> list[Hit]:
     """The best chunks, or the best chunk of each of the best parents."""
-    rank = _grouped if query.spec.group_by_parent else _flat
-    scores = await rank(table, query)
+    best = _grouped if query.spec.group_by_parent else _flat
+    scores = await best(table, query)
     chunks = await fetch(table, list(scores))
     found = [(chunk, scores[chunk.id]) for chunk in chunks]
     return [
@@ -88,12 +89,15 @@ async def _grouped(table: AsyncTable, query: Query) -> dict[str, float]:
         found = await _rank(table, query, _excluding(query.where, groups))
         if not found.scores:
             break
-        later = bool(groups)
+        # What a later round finds lies below all that came before. Fusion gives it no score, and
+        # BM25 may count rarity anew among the chunks that are left.
+        ceiling = min(best.values(), default=math.inf)
+        if groups and query.spec.mode == "hybrid":
+            ceiling = 0.0
         for id, score in found.scores.items():
             if found.groups[id] not in groups:
                 groups[found.groups[id]] = id
-                # Below the depth of both legs, so below all that fusion gives a score to.
-                best[id] = 0.0 if later and query.spec.mode == "hybrid" else score
+                best[id] = min(score, ceiling)
     return dict(list(best.items())[: query.spec.k])
 
 

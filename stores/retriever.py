@@ -9,7 +9,6 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, NoReturn
-from uuid import NAMESPACE_URL, uuid5
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
@@ -32,6 +31,7 @@ from ragweave.stores.base import (
     SearchSpec,
     WriteReport,
 )
+from ragweave.stores.documents import to_chunk
 
 READ_SECONDS = 60.0
 
@@ -89,8 +89,8 @@ class RetrieverIndex:
         self._refuse_writing()
 
     async def spec(self) -> IndexSpec | None:
-        """None: a retriever does not tell what it was made for."""
-        return None
+        """Of no dimension and no embeddings: a retriever embeds for itself, if it does."""
+        return IndexSpec(dimension=0, embeddings="")
 
     async def upsert(self, chunks: Sequence[Chunk]) -> WriteReport:
         """Refused: a retriever cannot be written to."""
@@ -193,30 +193,6 @@ class RetrieverIndex:
             f"{self.name} is a LangChain retriever and cannot list what it holds. "
             "Use an index such as lance:PATH."
         )
-
-
-def to_chunk(document: Document) -> Chunk:
-    """A document of any retriever as a chunk; title, url and path come from its metadata."""
-    metadata = document.metadata
-    url, path = _text(metadata, "url", "link"), _text(metadata, "path", "file_path", "source")
-    origin = url or path or ""
-    id = document.id or str(uuid5(NAMESPACE_URL, f"{origin}\0{document.page_content}"))
-    page = metadata.get("page")
-    return Chunk(
-        id=id,
-        document_id=_text(metadata, "document_id") or origin or id,
-        text=document.page_content,
-        title=_text(metadata, "title"),
-        url=url,
-        path=path,
-        page=page if isinstance(page, int) else None,
-        metadata=metadata,
-    )
-
-
-def _text(metadata: Mapping[str, Any], *keys: str) -> str | None:
-    """The first of the values that is a text."""
-    return next((metadata[key] for key in keys if isinstance(metadata.get(key), str)), None)
 
 
 def _score(metadata: Mapping[str, Any], rank: int) -> float:
