@@ -42,6 +42,7 @@ from ragweave.nodes.local_records import retrieve_records
 from ragweave.nodes.no_evidence import report_no_evidence
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
+from ragweave.nodes.subgraph import as_node
 from ragweave.nodes.verify import verify_citations
 from ragweave.state.base import Input, carried
 from ragweave.state.context import context_of
@@ -97,7 +98,7 @@ def build(
     builder.add_node("prime_reports", prime_reports, input_schema=FoldTask)
     builder.add_node("plant_root", plant_root)
     builder.add_node("rank_follow_ups", rank_follow_ups(ranking))
-    builder.add_node("search_local", drift_local.graph, input_schema=LocalTask)
+    builder.add_node("search_local", as_node(drift_local.graph), input_schema=LocalTask)
     builder.add_node("reduce_answers", reduce_answers)
     builder.add_node("report_tree", report_tree)
     builder.add_node("retrieve_records", retrieve_records(DriftContext))

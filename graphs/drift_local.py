@@ -33,5 +33,4 @@ def build() -> StateGraph[LocalState, DriftContext, LocalTask, LocalResult]:
     return builder
 
 
-# Its records are many and can be found again: only what it gives back is kept in checkpoints.
-graph = build().compile(name="drift_local", checkpointer=False)
+graph = build().compile(name="drift_local")

@@ -12,15 +12,13 @@ from ragweave.models.sections import all_of, question_of, shown_text
 
 
 def prime(sections: Sequence[Section]) -> PrimerAnswer:
-    """Quote the reports. To follow up there is the question itself: no new one can be made up."""
+    """Quote the reports; no follow-up can be made up."""
     answer, score = _quoted(sections)
-    return PrimerAnswer(
-        intermediate_answer=answer, score=score, follow_up_queries=[question_of(sections).strip()]
-    )
+    return PrimerAnswer(intermediate_answer=answer, score=score, follow_up_queries=[])
 
 
 def search_locally(sections: Sequence[Section]) -> LocalAnswer:
-    """Quote the records."""
+    """Quote the records; no follow-up can be made up."""
     answer, score = _quoted(sections)
     return LocalAnswer(response=answer, score=score, follow_up_queries=[])
 

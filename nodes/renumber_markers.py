@@ -17,11 +17,10 @@ def renumber_markers(text: str, numbers: Mapping[int, int]) -> str:
     shown = kept.feed(text) + kept.close()
     pieces = []
     done = 0
-    for mention in kept.mentions:
+    for mention in sorted(kept.mentions, key=lambda mention: mention.start):
         marker = parse(shown[mention.start : mention.end])
         if marker is not None:
-            renumbered = dict.fromkeys(numbers[number] for number in mention.numbers)
-            pieces += [shown[done : mention.start], marker.naming(list(renumbered))]
+            pieces += [shown[done : mention.start], marker.renamed(numbers)]
             done = mention.end
     return "".join([*pieces, shown[done:]])
 

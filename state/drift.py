@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NotRequired, Self
 
+from langgraph.channels import UntrackedValue
 from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
@@ -118,8 +119,9 @@ class LocalState(LocalTask, total=False):
 
     actions: list[Action]
     warnings: list[str]
-    sources: list[Source]
-    excerpts: dict[str, str]
+    sources: Annotated[list[Source], UntrackedValue]
+    """Not kept in checkpoints, since they are many and can be found again."""
+    excerpts: Annotated[dict[str, str], UntrackedValue]
 
 
 class DriftContext(GraphContext):

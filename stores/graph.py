@@ -28,6 +28,7 @@ TABLES: tuple[TableName, ...] = (
     "claims",
 )
 Embedded = Literal["entities", "reports"]
+EMBEDDED: tuple[Embedded, ...] = ("entities", "reports")
 """Tables with vectors: entities by `Entity.embedded_text`, reports by their full content."""
 
 
@@ -286,6 +287,17 @@ class GraphChanges:
     """Ids to delete, by table; with a record of an embedded table goes its vector."""
     vectors: Mapping[Embedded, Mapping[str, Sequence[float]]] = field(default_factory=dict)
     """New vectors by table and id. Records written without one keep the vector they have."""
+
+    def applied_to(self, tables: GraphTables) -> GraphTables:
+        """The tables after this write, each by number."""
+        after = {}
+        for name in TABLES:
+            records = {record.id: record for record in getattr(tables, name)}
+            records.update((record.id, record) for record in getattr(self.upsert, name))
+            for record_id in self.delete.get(name, ()):
+                records.pop(record_id, None)
+            after[name] = tuple(sorted(records.values(), key=lambda record: record.number))
+        return GraphTables(**after)
 
 
 class GraphReader(Protocol):

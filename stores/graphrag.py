@@ -1,4 +1,4 @@
-"""A GraphRAG 3.x output folder, read where it lies: `graphrag:PATH`.
+"""A GraphRAG 3.x output folder, read and written where it lies: `graphrag:PATH`.
 
 `PATH` is the folder with `entities.parquet`, or the project's root with `output` in it.
 """
@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragweave.state.errors import IndexSchemaMismatch, IndexTimeout
+from ragweave.state.errors import IndexSchemaMismatch, IndexTimeout, InvalidSetting
 from ragweave.stores.base import IndexSpec
-from ragweave.stores.graph import Embedded, GraphTables, Neighbour
+from ragweave.stores.graph import (
+    EMBEDDED,
+    TABLES,
+    Embedded,
+    GraphChanges,
+    GraphTables,
+    Neighbour,
+)
 
 if TYPE_CHECKING:
     from ragweave.stores.vector_table import VectorTable
@@ -25,6 +32,17 @@ READ_SECONDS = 120.0
 class GraphRagFolder:
     """The tables and vectors of one output folder, read once, and again when its files change."""
 
+    @classmethod
+    def from_url(cls, url: str, *, tenant: str | None = None) -> GraphRagFolder:
+        """The folder that `graphrag:PATH` names.
+
+        Raises:
+            InvalidSetting: there is no path, or a tenant is given: such a folder has none.
+        """
+        if tenant is not None or not url.removeprefix(PREFIX):
+            raise InvalidSetting(f"{url!r}: write graphrag:PATH, without a tenant.")
+        return cls(url)
+
     def __init__(self, name: str) -> None:
         self.name = name
         self._path = Path(name.removeprefix(PREFIX)).expanduser()
@@ -34,9 +52,35 @@ class GraphRagFolder:
         self._vectors: dict[Embedded, VectorTable | None] = {}
 
     async def spec(self) -> IndexSpec | None:
-        """Dimension of the vectors; GraphRAG does not write down which embeddings made them."""
+        """Dimension of the vectors, and their embeddings where ragweave wrote the folder."""
+        writer = await _module("graphrag_write")
+        made: IndexSpec | None = await _in_thread(writer.read_spec, self._path)
+        reader = await _module("graphrag_read")
+        if made is not None or not await _in_thread(reader.holds_tables, self._path):
+            return made
         found = await self._read_vectors("entities")
         return IndexSpec(dimension=found.dimension, embeddings="") if found else None
+
+    async def ensure(self, spec: IndexSpec) -> None:
+        """Make the folder, if it is not there, with empty tables.
+
+        Raises:
+            IndexSchemaMismatch: it is there, for other embeddings or by GraphRAG itself.
+        """
+        writer, reader = await _module("graphrag_write"), await _module("graphrag_read")
+        made: IndexSpec | None = await _in_thread(writer.read_spec, self._path)
+        if made is None and await _in_thread(reader.holds_tables, self._path):
+            raise IndexSchemaMismatch(
+                f"{self.name} was written by GraphRAG. It can be read, and copied, but not changed."
+            )
+        if made is not None and made != spec:
+            raise IndexSchemaMismatch(
+                f"{self.name} has vectors of {made.dimension} dimensions by {made.embeddings!r}, "
+                f"not of {spec.dimension} by {spec.embeddings!r}."
+            )
+        if made is None:
+            await _in_thread(writer.write_tables, self._path, GraphTables())
+            await _in_thread(writer.write_spec, self._path, spec)
 
     async def tables(self) -> GraphTables:
         """All tables.
@@ -69,6 +113,15 @@ class GraphRagFolder:
         """See `GraphReader.vectors`."""
         found = await self._read_vectors(table)
         return found.as_lists() if found else {}
+
+    async def write(self, changes: GraphChanges) -> None:
+        """Write the tables and vectors that change, each file in one step."""
+        writer = await _module("graphrag_write")
+        before = await self.tables()
+        vectors = {table: await self.vectors(table) for table in EMBEDDED}
+        async with self._reading:
+            await _in_thread(_write, writer, self._path, before, changes, vectors)
+            self._stamp = None
 
     async def ping(self) -> str:
         """Read the tables and say what they hold."""
@@ -112,3 +165,21 @@ async def _in_thread(function: Any, *arguments: object) -> Any:
             return await asyncio.to_thread(function, *arguments)
     except TimeoutError as error:
         raise IndexTimeout(f"Reading took longer than {READ_SECONDS:g} seconds.") from error
+
+
+def _write(
+    writer: Any,
+    path: Path,
+    before: GraphTables,
+    changes: GraphChanges,
+    vectors: Mapping[Embedded, Mapping[str, Sequence[float]]],
+) -> None:
+    after = changes.applied_to(before)
+    changed = [table for table in TABLES if getattr(after, table) != getattr(before, table)]
+    writer.write_tables(path, after, changed)
+    for table in EMBEDDED:
+        ids = {record.id for record in getattr(after, table)}
+        new = {**vectors[table], **changes.vectors.get(table, {})}
+        kept = {record: vector for record, vector in new.items() if record in ids}
+        if kept != vectors[table]:
+            writer.write_vectors(path, table, kept)

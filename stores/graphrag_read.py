@@ -6,6 +6,7 @@ may be missing, and whole rows of claims may be empty but for their subject: all
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -61,6 +62,11 @@ def output_folder(path: Path) -> Path:
             "`graphrag index` of version 3 on its input again."
         )
     raise IndexSchemaMismatch(f"{path} is no GraphRAG output folder: entities.parquet is missing.")
+
+
+def holds_tables(path: Path) -> bool:
+    """Whether there is an output folder at `path`."""
+    return any((folder / FILES["entities"]).is_file() for folder in (path, path / "output"))
 
 
 def stamp(path: Path) -> tuple[tuple[str, int, int], ...]:
@@ -129,6 +135,8 @@ _COLUMNS = {
 
 def _document(row: Row) -> GraphDocument:
     metadata = row.get("raw_data") or row.get("metadata") or {}
+    if isinstance(metadata, str) and metadata.startswith("{"):
+        metadata = json.loads(metadata)
     return GraphDocument(
         id=row["id"],
         number=_number(row),

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from importlib import import_module
+from pathlib import Path
 from threading import Lock
 from weakref import WeakKeyDictionary
 
 from ragweave.state.errors import InvalidSetting
-from ragweave.stores import graphrag
-from ragweave.stores.graph import GraphReader
+from ragweave.stores.graph import GraphIndex, GraphReader
+
+_BACKENDS = {  # (module, class); imported when the first graph of its kind is opened
+    "graphrag": ("ragweave.stores.graphrag", "GraphRagFolder"),
+    "lance": ("ragweave.stores.lance_graph", "LanceGraph"),
+}
+_KINDS = "lance:PATH, graphrag:PATH"
+
+_Key = tuple[int, Path, str, str | None]
+"""Process, working folder, name, tenant."""
 
 _registered: dict[str, GraphReader] = {}
-_opened: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, GraphReader]] = WeakKeyDictionary()
+_opened: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, GraphIndex]] = WeakKeyDictionary()
 _lock = Lock()
 
 
@@ -36,17 +47,25 @@ async def open_graph(name: str, *, tenant: str | None = None) -> GraphReader:
     """
     if name in _registered:
         return _registered[name]
+    kind, colon, _ = name.partition(":")
+    if not colon or kind not in _BACKENDS:
+        raise InvalidSetting(f'"{name}" names no knowledge graph. Known: {_KINDS}.')
+    key = (os.getpid(), await asyncio.to_thread(Path.cwd), name, tenant)
+    opened = _opened_here()
+    if key not in opened:
+        opened.setdefault(key, await asyncio.to_thread(_build, kind, name, tenant))
+    return opened[key]
+
+
+def _opened_here() -> dict[_Key, GraphIndex]:
     with _lock:
-        here = _opened.setdefault(asyncio.get_running_loop(), {})
-        key = f"{tenant or ''}\0{name}"
-        if key not in here:
-            here[key] = _built(name, tenant)
-        return here[key]
+        for loop in list(_opened):  # a graph may refer to its loop and so keep it alive
+            if loop.is_closed():
+                del _opened[loop]
+        return _opened.setdefault(asyncio.get_running_loop(), {})
 
 
-def _built(name: str, tenant: str | None) -> GraphReader:
-    if name.startswith(graphrag.PREFIX):
-        return graphrag.GraphRagFolder(name)
-    raise InvalidSetting(
-        f"{name} holds no knowledge graph. Name the output folder of GraphRAG, graphrag:PATH."
-    )
+def _build(kind: str, name: str, tenant: str | None) -> GraphIndex:
+    module, backend = _BACKENDS[kind]
+    built: GraphIndex = getattr(import_module(module), backend).from_url(name, tenant=tenant)
+    return built
