@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import date, time
 from typing import Any
 
 from ragweave.state.records import Source
@@ -27,8 +28,21 @@ def source_of(hit: Hit) -> Source:
         end=chunk.end,
         score=hit.score,
         score_kind=hit.kind,
-        metadata=dict(chunk.metadata),
+        metadata=plain(chunk.metadata),
     )
+
+
+def plain(value: Any) -> Any:
+    """A value as plain data, which survives any checkpointer: retrievers bring objects too."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):  # arrays and numbers of numpy
+        return plain(value.tolist())
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return value.isoformat() if isinstance(value, date | time) else str(value)
 
 
 def numbered(sources: Iterable[Source]) -> list[Source]:

@@ -1,0 +1,106 @@
+"""Waits of RAG-Fusion over a model and an index that take 100 ms each.
+
+    PYTHONPATH=. python benchmarks/rag_fusion.py
+
+Five queries (the question and four generated ones), 2 model calls. The model's server runs in a
+process of its own, so that what is measured is ragweave and not the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import statistics
+import time
+from multiprocessing.connection import Connection
+from typing import Any
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+
+from ragweave.graphs.rag_fusion import graph
+from ragweave.stores import register
+from tests.servers import Answer, OpenAIStub, schema_of
+
+LATENCY = 0.1
+RUNS = 5
+AT_ONCE = 50
+QUESTION = "Which bird lays the largest egg?"
+CONTEXT = {"index": "slow", "model": "openai:stub", "query_count": 4}
+
+
+class Slow(BaseRetriever):
+    """A retriever that takes its time."""
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        time.sleep(LATENCY)
+        return documents(query)
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        await asyncio.sleep(LATENCY)
+        return documents(query)
+
+
+def documents(query: str) -> list[Document]:
+    return [Document(f"Egg {at} of {query}", id=f"{at} {query}") for at in range(20)]
+
+
+def main() -> None:
+    """Print one row for each figure."""
+    here, there = multiprocessing.Pipe()
+    server = multiprocessing.get_context("spawn").Process(target=serve, args=(there,))
+    server.start()
+    os.environ |= here.recv()
+    register("slow", Slow())
+    try:
+        asyncio.run(measure())
+    finally:
+        here.send("stop")
+        server.join()
+
+
+async def measure() -> None:
+    await ask()  # imports, connections
+    print(f"latency {LATENCY * 1000:.0f} ms a call and a search, median of {RUNS}")
+    one = statistics.median([await ask() for _ in range(RUNS)])
+    print(f"{'5 queries':<28} {one:6.2f} s   target <= 0.60 s")
+    started = time.perf_counter()
+    await asyncio.gather(*[ask() for _ in range(AT_ONCE)])
+    seconds = time.perf_counter() - started
+    print(f"{f'{AT_ONCE} questions at once':<28} {seconds:6.2f} s   target <= 2.0 s")
+
+
+async def ask() -> float:
+    started = time.perf_counter()
+    output = await graph.ainvoke({"question": QUESTION}, context=CONTEXT)
+    assert output["usage"]["calls"] == 2, output
+    assert output["status"] == "answered"
+    return time.perf_counter() - started
+
+
+def serve(pipe: Connection) -> None:
+    """The model, until the other side says stop."""
+    with OpenAIStub(answer) as model:
+        pipe.send({"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": "sk-benchmark"})
+        pipe.recv()
+
+
+def answer(request: dict[str, Any]) -> Answer:
+    if schema_of(request) == "SearchQueries":
+        queries = ", ".join(f'"egg query {at}"' for at in range(4))
+        text = f'{{"reason": "r", "kind": "paraphrase", "queries": [{queries}]}}'
+        return Answer(text, latency=LATENCY)
+    return Answer("Egg 0 of it is the largest [1].", latency=LATENCY)
+
+
+if __name__ == "__main__":
+    main()
