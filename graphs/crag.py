@@ -52,8 +52,14 @@ def how_to_grade(
         return "choose_action"
     if context_of(state, None, CragContext).grading == "batch":
         return "grade_documents"
-    shared = GradeTask(**carried(state), search_question=state["search_question"])
-    return [Send("grade_document", {**shared, "document": document}) for document in documents]
+    question = state["search_question"]
+    return [
+        Send(
+            "grade_document",
+            GradeTask(**carried(state), search_question=question, document=document),
+        )
+        for document in documents
+    ]
 
 
 def needs_web_search(

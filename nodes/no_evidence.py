@@ -17,7 +17,7 @@ from ragweave.state.context import RagContext, context_of
 _CHINESE = re.compile(r"[\u4e00-\u9fff]|^zh\b|chinese", re.IGNORECASE)
 
 
-async def report_no_evidence(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
+async def report_no_evidence(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
     """End without an answer. No model is called; `sources` are those that were looked at.
 
     Annotated with `RagState`, LangGraph would pass it that part of the state alone.

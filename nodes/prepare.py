@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
@@ -22,7 +22,12 @@ from ragweave.state.reducers import fresh_channels
 MAX_HISTORY_MESSAGES = 10
 MAX_TURN_CHARACTERS = 4_000
 
-Prepare = Callable[[Any, Runtime[Any]], Awaitable[dict[str, Any]]]
+
+class Prepare(Protocol):
+    """The node that `prepare` makes."""
+
+    async def __call__(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        """Read the question, fix the settings, empty the last turn's channels."""
 
 
 def prepare(technique: str, state_type: type, context_type: type[RagContext]) -> Prepare:
@@ -32,7 +37,7 @@ def prepare(technique: str, state_type: type, context_type: type[RagContext]) ->
     last turn of the thread left behind, and condenses a follow-up question with the conversation.
     """
 
-    async def prepare(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
+    async def prepare(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         question, history, asked = read_question(state)
         context = _requested_context(state, runtime, context_type)
         settings = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -17,7 +16,7 @@ from ragweave.state.context import RagContext, context_of
 from ragweave.state.records import Status
 
 
-async def verify_citations(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
+async def verify_citations(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
     """Resolve the draft's markers to sources, align quotes, and drop what names no source.
 
     No model is called. The message keeps the id under which its tokens were streamed.

@@ -10,6 +10,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import StateGraph
 
+from ragweave.state.context import RagContext
+
 
 @dataclass
 class Run:
@@ -30,14 +32,14 @@ class Run:
 
 
 async def run(
-    builder: StateGraph[Any, Any, Any, Any], question: str, context: Mapping[str, Any]
+    builder: StateGraph[Any, Any, Any, Any], question: str, context: RagContext | Mapping[str, Any]
 ) -> Run:
     """Run a graph under an in-memory checkpointer, listening to its custom stream."""
     graph = builder.compile(checkpointer=InMemorySaver())
     config = RunnableConfig(configurable={"thread_id": "1"})
     events: list[dict[str, Any]] = []
     output: dict[str, Any] = {}
-    stream = graph.astream(
+    stream: Any = graph.astream(
         {"question": question}, config, context=context, stream_mode=["custom", "values"]
     )
     async for mode, part in stream:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from ragweave.graphs.crag import build, graph
+from ragweave.state.crag import CragContext
 from ragweave.state.errors import (
     IndexMissing,
     IndexSchemaMismatch,
@@ -59,8 +60,8 @@ def grades(*verdicts: str) -> dict[str, Any]:
     }
 
 
-def context(index: str, **settings: Any) -> dict[str, Any]:
-    return {"index": index, "model": "openai:stub", "top_k": 4, **settings}
+def context(index: str, **settings: Any) -> CragContext:
+    return CragContext(index=index, model="openai:stub", top_k=4, **settings)
 
 
 def calls(stub: OpenAIStub) -> dict[str | None, int]:
@@ -453,11 +454,13 @@ async def test_a_default_index_that_is_not_there_leaves_the_web(
 
 async def test_a_named_index_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(IndexMissing, match=r"ragweave ingest PATH --index"):
-        await graph.ainvoke({"question": QUESTION}, context={"index": f"lance:{tmp_path}/none"})
+        await graph.ainvoke(
+            {"question": QUESTION}, context=CragContext(index=f"lance:{tmp_path}/none")
+        )
 
 
 async def test_other_embeddings_than_the_indexs_are_an_error(library: Library) -> None:
-    settings = {"index": await library(TEXTS), "embeddings": "openai:other"}
+    settings = CragContext(index=await library(TEXTS), embeddings="openai:other")
     with pytest.raises(IndexSchemaMismatch, match=r"made with embeddings 'offline'"):
         await graph.ainvoke({"question": QUESTION}, context=settings)
 
@@ -471,7 +474,7 @@ async def test_an_empty_question_is_refused() -> None:
 
 
 async def test_an_unknown_model_is_named(library: Library) -> None:
-    settings = context(await library(TEXTS), model="nonsense")
+    settings = CragContext(index=await library(TEXTS), model="nonsense")
     with pytest.raises(InvalidSetting, match="nonsense"):
         await graph.ainvoke({"question": QUESTION}, context=settings)
 
@@ -539,9 +542,9 @@ async def test_a_follow_up_is_condensed_and_starts_clean(
     )
     compiled = build().compile(checkpointer=InMemorySaver())
     config: Any = {"configurable": {"thread_id": "1"}}
-    settings: Any = context(await library(TEXTS))
+    settings = context(await library(TEXTS))
     await compiled.ainvoke({"question": QUESTION}, config, context=settings)
-    follow_up = [HumanMessage("How heavy is it?")]
+    follow_up: list[AnyMessage] = [HumanMessage("How heavy is it?")]
     output = await compiled.ainvoke({"messages": follow_up}, config, context=settings)
     state = (await compiled.aget_state(config)).values
     assert state["question"] == "How heavy is it?"
@@ -558,7 +561,7 @@ async def test_fifty_runs_at_once_equal_one_alone(
     library: Library, openai_stub: OpenAIStub
 ) -> None:
     openai_stub.script = by_schema(ANSWER, DocumentGrade=RELEVANT)
-    settings: Any = context(await library(TEXTS))
+    settings = context(await library(TEXTS))
     alone = await graph.ainvoke({"question": QUESTION}, context=settings)
     together = await asyncio.gather(
         *(graph.ainvoke({"question": QUESTION}, context=settings) for _ in range(50))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ragweave.graphs.crag import graph
+from ragweave.state.crag import CragContext
 from tests.servers import TavilyStub
 
 AT_ONCE = 4
@@ -34,7 +35,7 @@ async def answers(questions: list[dict[str, Any]], **context: Any) -> dict[str, 
 
     async def answer(question: str) -> dict[str, Any]:
         async with slots:
-            return dict(await graph.ainvoke({"question": question}, context=context))
+            return dict(await graph.ainvoke({"question": question}, context=CragContext(**context)))
 
     outputs = await asyncio.gather(*(answer(question["question"]) for question in questions))
     return dict(zip((question["id"] for question in questions), outputs, strict=True))
