@@ -12,6 +12,8 @@ _TRAILING = re.compile(r"(?:\s|[,;，；、/&]|\b(?:and|or)\b|以及|和|与|及
 _SEPARATORS = " \t\u3000,;，；、/&"
 _CLOSES_UP = frozenset(".,;:!?%)]}。，、；：！？）】〕］》」』”’…")
 """Before these, white space left by a removed marker goes too."""
+_EMPHASIS = frozenset("*_~")
+"""Right after a removed marker these close what the marker stood in: `**bold [9]**`."""
 _LONGEST_GAP = 64
 
 
@@ -77,7 +79,7 @@ def _tidied(left: str, right: str, following: str, *, line_start: bool) -> str:
     space = right[: len(right) - len(rest)]
     if "\n" in space:
         return base + space[space.index("\n") :] + rest
-    if not space and any(map(str.isspace, gap)):
+    if not space and following not in _EMPHASIS and any(map(str.isspace, gap)):
         space = gap if gap.isspace() else " "
     return base + space + rest
 

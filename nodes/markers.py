@@ -136,11 +136,12 @@ def may_become(text: str) -> bool:
 
 
 def _item(part: re.Match[str]) -> Item:
+    text = part[0].strip()
     if part["foreign"]:
-        return Item(part[0], None, None)
+        return Item(text, None, None)
     low = int(part["low"])
     high = int(part["high"]) if part["high"] else low
-    return Item(part[0], min(low, high), max(low, high))
+    return Item(text, min(low, high), max(low, high))
 
 
 def _within(item: Item, known: Collection[int]) -> list[int]:

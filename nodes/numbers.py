@@ -61,7 +61,7 @@ _CHINESE_DIGITS = {digit: value for value, digit in enumerate("零一二三四�
     "两": 2,
     "兩": 2,
 }
-_CHINESE = re.compile(r"[零〇一二两兩三四五六七八九十百千万萬亿億]+")
+_CHINESE = re.compile(r"[零〇一二两兩三四五六七八九十百千万萬亿億]{1,24}")
 _MEASURE = re.compile(
     r"\s?(?:[年月日天周岁元美欧条款项章节编个名人家位次倍种类期股届号级度米吨%％]"
     r"|小时|分钟|分之|以上|以下|公里)"
@@ -175,7 +175,10 @@ def _chinese(run: str) -> int | None:
         elif character in "十百千":
             section += (digit or 1) * _SCALES[character]
             digit = 0
-        else:
+        elif character in "亿億":
             total = (total + section + digit or 1) * _SCALES[character]
+            section = digit = 0
+        else:
+            total += (section + digit or 1) * _SCALES[character]
             section = digit = 0
     return total + section + digit

@@ -90,6 +90,7 @@ _FULL_NAME = re.compile(
     rf"(?:[\s\-](?:(?:van|von|de|da|di|der|den|la|le|bin|al)\s){{0,2}}[{_UPPER}][{_LOWER}]+)+"
 )
 _IDENTIFIER = re.compile(r"\b\w*(?:[a-z_][A-Z]|[A-Z]{2}|_|[A-Za-z]\d)\w*")
+_ADDRESS = re.compile(r"\(?https?://[^\s<>\"]+")
 _WORD = re.compile(r"\w{2,}")
 _ROUGH = re.compile(r"[^\W\d_]{2,}|\d+")
 
@@ -114,8 +115,8 @@ class Passage:
 
     share: float
     """Share of the claim's terms that it holds, less the cost of its length."""
-    preference: tuple[int, int]
-    """Of equal shares the shortest, then the first."""
+    preference: tuple[int, int, int]
+    """Of equal shares the one with the most of the terms itself, the shortest, the first."""
     first: int
     last: int
 
@@ -135,7 +136,7 @@ class Quote:
 @lru_cache(maxsize=1_024)
 def claim_of(text: str) -> Claim:
     """The claim made by a piece of an answer, markers taken out."""
-    text = text[:_LONGEST_CLAIM]
+    text = _ADDRESS.sub(" ", text[:_LONGEST_CLAIM])
     stated = frozenset(numbers.claimed(text))
     words = _informative(text)
     special = frozenset(word for word in words if not _CJK.search(word))
@@ -209,7 +210,8 @@ class SourceText:
                     together |= held[last]
                     cost = EXTRA_SENTENCE * (last - first)
                     share = self._share(wanted, together) - cost
-                    yield Passage(share, (first - last, -first), first, last)
+                    preference = (len(together), first - last, -first)
+                    yield Passage(share, preference, first, last)
 
     def _share(self, wanted: frozenset[str], found: set[str]) -> float:
         """Share of the wanted terms found; those of the title need not be repeated in the text."""
@@ -232,11 +234,15 @@ class SourceText:
         return replace(passage, share=share)
 
     def _likest(self, claim: Claim, passages: Sequence[Passage]) -> Passage:
-        """Of the passages that hold about as many of the terms, the one spelled most alike."""
-        share = max(passages).share - _ABOUT
-        close = [passage for passage in passages if passage.share >= share]
+        """Of the passages that hold about as much as the best, the one spelled most alike."""
+        best = max(passages)
+        close = [
+            passage
+            for passage in passages
+            if passage.share >= best.share - _ABOUT and passage.preference[0] == best.preference[0]
+        ]
         if len(close) == 1:
-            return close[0]
+            return best
         ours = _alphanumeric(claim.text)[0]
         texts = [_alphanumeric(self.text[slice(*self._span(passage))])[0] for passage in close]
         alike = [fuzz.ratio(ours, text) for text in texts]

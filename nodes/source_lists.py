@@ -17,8 +17,14 @@ _LABEL = re.compile(
 _BARE = re.compile(r"[\s*_]*\d{1,9}(?:\s*[,;，；、\s]\s*\d{1,9})*[\s*_.。]*")
 _BULLET = re.compile(r"[\s>]*[-*+•·]\s+")
 _COUNTED = re.compile(r"[\s>*_]*(?P<number>\d{1,3})[.)、．:：](?!\d)\s*")
+_FOOTNOTE = re.compile(r"^[ \t]*(?P<marker>\[\^\d{1,9}\])[:：].*$", re.MULTILINE)
 _NUMBER = re.compile(r"\d+")
 _LINK = re.compile(r"\s*<?https?://")
+
+
+def footnotes(text: str) -> dict[int, tuple[int, int]]:
+    """Spans of the lines that look like footnotes (`[^1]: Title`), by where their bracket is."""
+    return {match.start("marker"): match.span() for match in _FOOTNOTE.finditer(text)}
 
 
 def is_label(line: str) -> bool:

@@ -13,7 +13,6 @@ _TABLE_RULE = re.compile(r"\|?[\s:|\-]+\|?$")
 _QUESTION = re.compile(r"[?？][\"'”’」』)）*_]*$")
 _LEAD_IN = re.compile(r"[:：][*_\s]*$")
 _WORD = re.compile(r"[^\W_]")
-_NUMBER_ONLY = re.compile(r"[\W_]*(?:\d{1,3}|[一二三四五六七八九十]{1,3})[.)、]?[\W_]*$")
 
 _SOURCES = (
     r"(?:(?:the|these|those|any\s+of\s+the|provided|given|available|retrieved|cited|supplied|above"
@@ -81,7 +80,7 @@ def states_something(sentence: str) -> bool:
     if _CODE.match(text) or _HEADING.match(text) or _TABLE_RULE.match(text) or is_label(text):
         return False
     text = unmarked(text)
-    if not _WORD.search(text) or _NUMBER_ONLY.match(text):
+    if not _WORD.search(text):
         return False
     if _QUESTION.search(text) or is_lead_in(text) or _HEADING.match(text):
         return False

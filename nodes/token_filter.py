@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from ragweave.nodes.held_text import HeldText, may_be_between_markers
 from ragweave.nodes.markers import CLOSERS, OPENERS, Marker, may_become, parse
-from ragweave.nodes.source_lists import Entry, is_label, read_entry
+from ragweave.nodes.source_lists import Entry, footnotes, is_label, read_entry
 
 _WORD = r"[^\s`~:：\[［【〔(（]+"
 _PLAIN = re.compile(rf"{_WORD}(?:[ \t]+{_WORD})*")
@@ -68,8 +68,15 @@ def filtered(text: str, numbers: Collection[int]) -> Filtered:
     """Filter a whole text at once."""
     tokens = TokenFilter(numbers)
     text = tokens.feed(text) + tokens.close()
-    mentions = sorted(tokens.mentions, key=lambda mention: mention.start)
-    return Filtered(text, tokens.invalid, mentions, tokens.entries, tokens.wrapping)
+    notes = footnotes(text)
+    mentions: list[Mention] = []
+    note_ends = 0
+    for mention in sorted(tokens.mentions, key=lambda mention: mention.start):
+        if mention.start in notes:
+            note_ends = notes[mention.start][1]
+            tokens.entries.append(notes[mention.start])
+        mentions.append(replace(mention, listed=mention.listed or mention.start < note_ends))
+    return Filtered(text, tokens.invalid, mentions, sorted(tokens.entries), tokens.wrapping)
 
 
 class TokenFilter:
@@ -216,6 +223,10 @@ class TokenFilter:
             elif character == "\n":
                 self._end_line()
             return
+        footnote = held.cut is not None and self.invalid[-1].startswith("[^")
+        if character in ":：" and footnote and not held.text[held.cut :] and self._at_line_start():
+            self._mode = self._in_dropped
+            return
         self._flush(character)
         self._emit(character)
         if character in ":：" and self._is_label():
@@ -242,6 +253,17 @@ class TokenFilter:
 
     def _is_label(self) -> bool:
         return self._source_lists and is_label(self._line)
+
+    def _in_dropped(self, piece: str, at: int) -> tuple[int, str]:
+        """A footnote whose marker named no source goes with its line."""
+        end = piece.find("\n", at) + 1
+        if end:
+            self._mode = self._in_prose
+        return end or len(piece), ""
+
+    def _at_line_start(self) -> bool:
+        """Whether only white space stands before what is held, on its line."""
+        return not (self._line + self._held[0].text).rpartition("\n")[2].strip()
 
     def _is_blank(self) -> bool:
         """Whether the current line of the output is blank."""
