@@ -117,13 +117,8 @@ class WeaviateIndex:
 
         def prepare(part: list[Chunk]) -> Prepared:
             checked, failed = check_chunks(part, spec)
-            rows: list[Row] = []
-            for item in checked:
-                try:
-                    rows.append(chunk_row(item, self._chunks.collection, self._vector))
-                except ValueError as error:
-                    failed[item.chunk.id] = str(error)
-            return rows, failed
+            name = self._chunks.collection
+            return [chunk_row(item, name, self._vector) for item in checked], failed
 
         last_of_each = {chunk.id: chunk for chunk in chunks}.values()
         return report_write(self.name, *await self._chunks.write(last_of_each, prepare))

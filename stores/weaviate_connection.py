@@ -68,6 +68,8 @@ _by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[int, Server], 
 
 async def connect(server: Server, user: Hashable) -> WeaviateAsyncClient:
     """The running loop's client of a server, on behalf of `user` (an index)."""
+    for loop in [loop for loop in _by_loop if loop.is_closed()]:
+        del _by_loop[loop]
     connections = _by_loop.setdefault(asyncio.get_running_loop(), {})
     key = (os.getpid(), server)
     shared = connections.get(key) or connections.setdefault(key, _Shared())

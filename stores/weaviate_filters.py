@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weaviate.classes.query import Filter
 
 from ragweave.stores.base import FieldType, Filters
-from ragweave.stores.filters import Condition, FieldValue, parse_filters
-from ragweave.stores.weaviate_schema import field_property
+from ragweave.stores.filters import Condition, FieldValue, Operator, parse_filters
+from ragweave.stores.weaviate_schema import big_property, field_property
 
 WeaviateFilter = Any
 """The client's filter, whose class is private."""
@@ -21,6 +21,7 @@ _PROPERTIES = {
     "path": "path",
 }
 _WRAP = "\x01"
+_FIRST_ROUNDED = 2**53
 
 
 def translate(
@@ -59,24 +60,49 @@ def stored_value(value: FieldValue) -> FieldValue:
     return int(value) if isinstance(value, bool) else value
 
 
+def is_big(value: object) -> bool:
+    """Whether a whole number is one that a server, which keeps doubles, would round."""
+    return isinstance(value, int) and abs(value) >= _FIRST_ROUNDED
+
+
 def _one(condition: Condition) -> WeaviateFilter:
-    target = Filter.by_property(_PROPERTIES.get(condition.field) or field_property(condition.field))
-    if isinstance(condition.value, tuple):
-        values: list[Any] = [stored_value(value) for value in condition.value]
-        if condition.operator == "$in":
-            return target.contains_any(values)
-        return Filter.all_of([target.not_equal(value) for value in values])
-    value = stored_value(condition.value)
-    match condition.operator:
+    field, value = condition.field, condition.value
+    if isinstance(value, tuple):
+        if condition.operator == "$nin":
+            return Filter.all_of([_compared(field, "$ne", one) for one in value])
+        return _one_of(field, value)
+    return _compared(field, condition.operator, value)
+
+
+def _one_of(field: str, values: Sequence[FieldValue]) -> WeaviateFilter:
+    big: list[Any] = [str(value) for value in values if is_big(value)]
+    others: list[Any] = [stored_value(value) for value in values if not is_big(value)]
+    parts = []
+    if big:
+        parts.append(Filter.by_property(big_property(field)).contains_any(big))
+    if others:
+        parts.append(_target(field).contains_any(others))
+    return Filter.any_of(parts)
+
+
+def _compared(field: str, operator: Operator, value: FieldValue) -> WeaviateFilter:
+    target, asked = _target(field), stored_value(value)
+    if is_big(value) and operator in ("$eq", "$ne"):
+        target, asked = Filter.by_property(big_property(field)), str(value)
+    match operator:
         case "$eq":
-            return target.equal(value)
+            return target.equal(asked)
         case "$ne":
-            return target.not_equal(value)
+            return target.not_equal(asked)
         case "$gt":
-            return target.greater_than(value)
+            return target.greater_than(asked)
         case "$gte":
-            return target.greater_or_equal(value)
+            return target.greater_or_equal(asked)
         case "$lt":
-            return target.less_than(value)
+            return target.less_than(asked)
         case _:
-            return target.less_or_equal(value)
+            return target.less_or_equal(asked)
+
+
+def _target(field: str) -> Any:
+    return Filter.by_property(_PROPERTIES.get(field) or field_property(field))

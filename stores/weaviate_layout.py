@@ -88,7 +88,9 @@ class Layout:
         """
         spec = await self.searched_spec()
         if spec is None:
-            raise IndexMissing(f"There is no index at {self._where}: make it before writing to it.")
+            raise IndexMissing(
+                f"There is no index at {self._where}. Make it with `ragweave ingest PATH`."
+            )
         return spec
 
     async def ping(self) -> str:

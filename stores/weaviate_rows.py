@@ -13,13 +13,10 @@ from ragweave.stores.analysis import terms
 from ragweave.stores.base import Chunk, DocumentRecord, Parent
 from ragweave.stores.checks import CheckedChunk, to_json
 from ragweave.stores.filters import FieldValue
-from ragweave.stores.weaviate_filters import as_written, kept_whole, stored_value
-from ragweave.stores.weaviate_schema import TERMS, field_property
+from ragweave.stores.weaviate_filters import as_written, is_big, kept_whole, stored_value
+from ragweave.stores.weaviate_schema import TERMS, big_property, field_property
 
 _NAMESPACE = uuid.UUID("5f1c6f6e-3a5e-5d0b-9a0b-6f0f6f2f7c11")
-_LARGEST_INT = 2**53
-"""Numbers travel to the server as doubles."""
-
 CHUNK_PROPERTIES = [
     "chunk_id",
     "document_id",
@@ -62,13 +59,9 @@ def object_id(collection: str, id: str) -> uuid.UUID:
 
 
 def chunk_row(checked: CheckedChunk, collection: str, vector: str) -> Row:
-    """A chunk as an object.
-
-    Raises:
-        ValueError: a filter field holds a number that the server would round.
-    """
+    """A chunk as an object."""
     chunk = checked.chunk
-    properties = {
+    properties: dict[str, Any] = {
         "chunk_id": kept_whole(chunk.id),
         "document_id": kept_whole(chunk.document_id),
         "parent_id": _optional(chunk.parent_id),
@@ -82,8 +75,10 @@ def chunk_row(checked: CheckedChunk, collection: str, vector: str) -> Row:
         "end": chunk.end,
         "content_hash": chunk.content_hash,
         "meta_json": checked.meta_json,
-        **{field_property(field): _field(field, value) for field, value in checked.fields.items()},
     }
+    for field, value in checked.fields.items():
+        if value is not None:
+            properties |= _field(field, value)
     return _row(chunk.id, collection, properties, {vector: checked.vector.tolist()})
 
 
@@ -192,7 +187,7 @@ def _optional(value: str | None) -> str | None:
     return None if value is None else kept_whole(value)
 
 
-def _field(field: str, value: FieldValue | None) -> FieldValue | None:
-    if isinstance(value, int) and abs(value) > _LARGEST_INT:
-        raise ValueError(f"its metadata field {field!r} is {value}, too large to filter on")
-    return None if value is None else stored_value(value)
+def _field(field: str, value: FieldValue) -> dict[str, FieldValue]:
+    """The properties that hold a field's value."""
+    held = {field_property(field): stored_value(value)}
+    return {**held, big_property(field): str(value)} if is_big(value) else held

@@ -32,10 +32,9 @@ TERMS = "terms"
 """Property with the terms of title and text, split on white space: what keyword search reads."""
 
 _FIELD_TYPES: Mapping[FieldType, DataType] = {
-    "text": DataType.TEXT,
     "int": DataType.INT,
     "number": DataType.NUMBER,
-    "bool": DataType.INT,  # the client sends a boolean filter value as a number too
+    "bool": DataType.INT,  # the client would send a boolean to filter by as a number too
     "date": DataType.DATE,
 }
 
@@ -70,6 +69,11 @@ def field_property(field: str) -> str:
         char if char.isascii() and (char.islower() or char.isdigit()) else f"_{ord(char):x}_"
         for char in field
     )
+
+
+def big_property(field: str) -> str:
+    """Property of a whole-number field for the values that a server would round, as text."""
+    return f"{field_property(field)}_big"
 
 
 def describe(spec: IndexSpec, address: Address, *, tenants: bool) -> str:
@@ -113,16 +117,6 @@ def read_description(description: str | None, collection: str) -> Made:
 
 def chunk_collection(spec: IndexSpec, address: Address, *, tenants: bool) -> dict[str, Any]:
     """Arguments that create the collection of chunks."""
-    fields = [
-        _text(field_property(name), filterable=True)
-        if kind == "text"
-        else Property(
-            name=field_property(name),
-            data_type=_FIELD_TYPES[kind],
-            index_range_filters=True,
-        )
-        for name, kind in spec.fields.items()
-    ]
     return {
         "name": address.collection,
         "description": describe(spec, address, tenants=tenants),
@@ -138,7 +132,7 @@ def chunk_collection(spec: IndexSpec, address: Address, *, tenants: bool) -> dic
             ),
             *(_text(name) for name in ("text", "title", "url", "content_hash", "meta_json")),
             *(_number(name) for name in ("page", "start", "end")),
-            *fields,
+            *(item for name, kind in spec.fields.items() for item in _field(name, kind)),
         ],
         "vector_config": [
             Configure.Vectors.self_provided(
@@ -175,6 +169,16 @@ def document_collection(address: Address, *, tenants: bool) -> dict[str, Any]:
         ],
         **_placement(address, tenants=tenants),
     }
+
+
+def _field(name: str, kind: FieldType) -> list[Property]:
+    """Properties of a metadata field that can be filtered on."""
+    if kind == "text":
+        return [_text(field_property(name), filterable=True)]
+    number = Property(
+        name=field_property(name), data_type=_FIELD_TYPES[kind], index_range_filters=True
+    )
+    return [number, _text(big_property(name), filterable=True)] if kind == "int" else [number]
 
 
 def _placement(address: Address, *, tenants: bool) -> dict[str, Any]:

@@ -172,7 +172,7 @@ async def test_an_unknown_tenant_has_no_index_and_is_not_made_by_reading(
     assert await unknown.spec() is None
     assert await unknown.search(SearchSpec(vector=[1.0, 2.0], mode="vector")) == []
     assert (await unknown.get(["a"]), await unknown.count()) == ([], 0)
-    with pytest.raises(IndexMissing, match="make it"):
+    with pytest.raises(IndexMissing, match="ragweave ingest"):
         await unknown.upsert([chunk("b")])
     assert await unknown.spec() is None
     await acme.aclose()
@@ -268,12 +268,10 @@ async def test_bad_chunks_are_refused_before_they_are_sent(
         "zero": chunk("zero", vector=[0.0, 0.0]),
         "none": chunk("none", vector=None),
         "long": chunk("long", vector=[1.0, 2.0, 3.0]),
-        "big": chunk("big", metadata={"year": 2**53 + 1}),
     }
     with pytest.raises(WriteFailed) as raised:
         await index.upsert([*bad.values(), chunk("good")])
     assert set(raised.value.failed) == set(bad)
-    assert "too large to filter on" in raised.value.failed["big"]
     (call,) = weaviate_double.calls_of("BatchObjects")
     assert len(call.request.objects) == 1
     await index.aclose()

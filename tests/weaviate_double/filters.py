@@ -1,8 +1,10 @@
-"""Which objects a filter lets through."""
+"""Which objects a filter lets through.
+
+Without a value an object passes no condition but `not equal`.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -14,10 +16,12 @@ from tests.weaviate_double.collection import Collection, Refused, StoredObject
 _F = base_pb2.Filters
 
 _COMPARE: dict[int, Callable[[Any, Any], bool]] = {
-    _F.OPERATOR_GREATER_THAN: lambda value, than: value > than,
-    _F.OPERATOR_GREATER_THAN_EQUAL: lambda value, than: value >= than,
-    _F.OPERATOR_LESS_THAN: lambda value, than: value < than,
-    _F.OPERATOR_LESS_THAN_EQUAL: lambda value, than: value <= than,
+    _F.OPERATOR_EQUAL: lambda value, wanted: bool(value == wanted),
+    _F.OPERATOR_CONTAINS_ANY: lambda value, wanted: value in wanted,
+    _F.OPERATOR_GREATER_THAN: lambda value, wanted: bool(value > wanted),
+    _F.OPERATOR_GREATER_THAN_EQUAL: lambda value, wanted: bool(value >= wanted),
+    _F.OPERATOR_LESS_THAN: lambda value, wanted: bool(value < wanted),
+    _F.OPERATOR_LESS_THAN_EQUAL: lambda value, wanted: bool(value <= wanted),
 }
 
 
@@ -27,33 +31,13 @@ def passes(collection: Collection, condition: Any, item: StoredObject) -> bool:
         return all(passes(collection, part, item) for part in condition.filters)
     if condition.operator == _F.OPERATOR_OR:
         return any(passes(collection, part, item) for part in condition.filters)
-    name = condition.target.property
-    kind, value = _stored(collection, name, item)
-    wanted = _wanted(condition)
-    if isinstance(wanted, list):
-        return _passes_list(condition.operator, value, [_comparable(kind, w) for w in wanted])
-    return _passes_value(condition.operator, value, _comparable(kind, wanted))
-
-
-def _passes_value(operator: int, value: Any, wanted: Any) -> bool:
-    if operator == _F.OPERATOR_IS_NULL:
-        return bool((value is None) == wanted)
-    if operator == _F.OPERATOR_EQUAL:
-        return bool(value == wanted)
-    if operator == _F.OPERATOR_NOT_EQUAL:
+    kind, value = _stored(collection, condition.target.property, item)
+    wanted = _wanted(kind, condition)
+    if condition.operator == _F.OPERATOR_NOT_EQUAL:
         return bool(value != wanted)
-    if operator == _F.OPERATOR_LIKE:
-        pattern = re.escape(wanted).replace(r"\*", ".*").replace(r"\?", ".")
-        return value is not None and re.fullmatch(pattern, value) is not None
-    if operator not in _COMPARE:
-        raise Refused(f"unknown filter operator {operator}")
-    return value is not None and _COMPARE[operator](value, wanted)
-
-
-def _passes_list(operator: int, value: Any, wanted: list[Any]) -> bool:
-    if operator != _F.OPERATOR_CONTAINS_ANY:
-        raise Refused(f"unknown filter operator {operator}")
-    return value in wanted
+    if condition.operator not in _COMPARE:
+        raise Refused(f"unknown filter operator {condition.operator}")
+    return value is not None and _COMPARE[condition.operator](value, wanted)
 
 
 def _stored(collection: Collection, name: str, item: StoredObject) -> tuple[str, Any]:
@@ -72,13 +56,15 @@ def _stored(collection: Collection, name: str, item: StoredObject) -> tuple[str,
 
 def _comparable(kind: str, value: Any) -> Any:
     """A value as it is compared: whole texts without white space around them, dates as such."""
-    if kind == "date" and isinstance(value, str):
+    if kind == "date":
         return datetime.fromisoformat(value)
     return value.strip() if isinstance(value, str) else value
 
 
-def _wanted(condition: Any) -> Any:
+def _wanted(kind: str, condition: Any) -> Any:
     """The value of a condition, out of the one field of the protobuf that holds it."""
     held = condition.WhichOneof("test_value")
     value = getattr(condition, held)
-    return list(value.values) if held.endswith("_array") else value
+    if held.endswith("_array"):
+        return [_comparable(kind, one) for one in value.values]
+    return _comparable(kind, value)
