@@ -217,6 +217,8 @@ async def _stream(
 def _whole(pieces: list[AIMessageChunk]) -> AIMessage:
     if not pieces:
         return AIMessage("")
+    if not isinstance(pieces[0], AIMessageChunk):  # a model that cannot stream gives a message
+        return pieces[0]
     message = message_chunk_to_message(pieces[0] + pieces[1:])
     assert isinstance(message, AIMessage)
     return message
