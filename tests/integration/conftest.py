@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from blockbuster import BlockBuster
 
 from tests.servers.tavily_stub import TavilyStub, web_result
 
@@ -74,6 +75,12 @@ def web() -> Iterator[TavilyStub]:
     page = "Madrid is the capital of Spain. It has three million inhabitants."
     with TavilyStub(lambda request: [web_result(page, title="Spain")]) as stub:
         yield stub
+
+
+@pytest.fixture
+def blocking_clients(no_blocking_calls: BlockBuster) -> None:
+    """Let a client block: its first use imports modules. It is the server that is under test."""
+    no_blocking_calls.deactivate()
 
 
 @pytest.fixture(scope="session")

@@ -14,9 +14,13 @@ if TYPE_CHECKING:
 
 PAGE = (Path(__file__).parents[2] / "docs" / "studio.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+LEAKING_CLIENT = "ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning"
+"""The MCP client leaves a socket to the garbage collector."""
 QUESTION = "How are citations checked?"
 
 
+@pytest.mark.usefixtures("blocking_clients")
+@pytest.mark.filterwarnings(LEAKING_CLIENT)
 @pytest.mark.parametrize("block", BLOCKS)
 async def test_code_of_the_page_works(
     block: str, server: Server, capsys: pytest.CaptureFixture[str]
