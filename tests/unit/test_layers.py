@@ -20,7 +20,6 @@ BELOW = {
     "nodes": {"state", "stores", "models", "indexing"},
     "graphs": {"state", "nodes"},
     "serving": {"state", "stores", "models", "indexing", "nodes", "graphs"},
-    "evaluation": {"state", "stores", "models", "indexing", "nodes", "graphs"},
 }
 """What the modules of each folder may import, besides those of the folder itself."""
 
