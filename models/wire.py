@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -59,14 +60,19 @@ def in_words(messages: Sequence[BaseMessage], schema: type[BaseModel]) -> list[B
 
 
 def _response_format(model: Any, schema: type[BaseModel]) -> dict[str, Any]:
-    function = convert_to_openai_tool(schema, strict=True)["function"]
-    json_schema = {"name": function["name"], "schema": function["parameters"], "strict": True}
-    response_format = {"type": "json_schema", "json_schema": json_schema}
+    response_format = {"type": "json_schema", "json_schema": _json_schema(schema)}
     if model.use_responses_api:
         return {"response_format": response_format}
     # As a plain argument it would take openai's parsing path, which raises on answers that were
     # cut off or filtered and loses what they said and cost.
     return {"extra_body": {**(model.extra_body or {}), "response_format": response_format}}
+
+
+@cache
+def _json_schema(schema: type[BaseModel]) -> dict[str, Any]:
+    """OpenAI's form of a schema, made once: it takes longer than the rest of a request."""
+    function = convert_to_openai_tool(schema, strict=True)["function"]
+    return {"name": function["name"], "schema": function["parameters"], "strict": True}
 
 
 def _raw_message(answer: Any) -> AIMessage:
