@@ -130,7 +130,6 @@ class LanceIndex:
             LanceTable(self._folder, kind, page=page, timeout=timeout)
             for kind, page in _ROWS_PER_PAGE.items()
         )
-        self._made: _Made | None = None
 
     @classmethod
     def from_url(cls, url: str, *, tenant: str | None = None) -> LanceIndex:
@@ -319,10 +318,9 @@ class LanceIndex:
             table = await self._folder.open("chunks")
             if table is None:
                 return None
-            if self._made is None or self._made.table is not table:
-                spec, analysis = read_spec(await table.schema(), self.name)
-                self._made = _Made(table, spec, analysis)
-            return self._made
+            # Read each time: the folder may have been deleted and the index made again.
+            spec, analysis = read_spec(await table.schema(), self.name)
+            return _Made(table, spec, analysis)
 
     async def _existing(self) -> _Made:
         if made := await self._open():

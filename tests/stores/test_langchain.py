@@ -1,0 +1,203 @@
+"""What LangChain's own suites do not ask of the vector store and the retriever."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+from blockbuster import BlockBuster
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+
+from ragweave.state.errors import IndexSchemaMismatch, WriteFailed
+from ragweave.stores import open_index
+from ragweave.stores.base import Chunk, IndexSpec, SearchSpec
+from ragweave.stores.lance import LanceIndex
+from ragweave.stores.langchain import RagweaveRetriever, RagweaveVectorStore
+from ragweave.stores.registry import aclose_all
+
+TEXTS = ["red apple", "red apples", "green pear", "blue whale"]
+
+
+class Letters(Embeddings):
+    """Counts letters: texts of the same letters are near each other."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [self.embed_query(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return [0.1 + text.count(letter) for letter in "abdeghlnprw"]
+
+
+@pytest.fixture
+def name(tmp_path: Path) -> str:
+    return f"lance:{tmp_path / 'index'}"
+
+
+@pytest.fixture
+def store(name: str) -> Iterator[RagweaveVectorStore]:
+    with RagweaveVectorStore(name, Letters(), fields={"year": "int"}) as made:
+        made.add_texts(
+            TEXTS, [{"year": 2020 + number} for number in range(4)], ids=["a", "b", "c", "d"]
+        )
+        yield made
+
+
+def ids(documents: list[Document]) -> list[str | None]:
+    return [document.id for document in documents]
+
+
+def test_scores_are_cosines_and_higher_is_better(store: RagweaveVectorStore) -> None:
+    found = store.similarity_search_with_score("red apple", k=4)
+    assert found[0][0].id == "a"
+    assert found[0][1] == pytest.approx(1)
+    scores = [score for _, score in found]
+    assert scores == sorted(scores, reverse=True)
+    relevant = store.similarity_search_with_relevance_scores("red apple", score_threshold=0.99)
+    assert [document.id for document, _ in relevant] == ["a", "b"]
+
+
+def test_filters_and_modes(store: RagweaveVectorStore) -> None:
+    late = store.similarity_search("pear", filter={"year": {"$gte": 2022}}, k=9)
+    assert ids(late) == ["c", "d"]
+    assert ids(store.similarity_search("whale", mode="keyword")) == ["d"]
+    assert ids(store.similarity_search("green apple", mode="hybrid", alpha=0.5))[0] == "c"
+    with pytest.raises(IndexSchemaMismatch, match="Cannot filter on 'colour'"):
+        store.similarity_search("apple", filter={"colour": "red"})
+    with pytest.raises(TypeError, match="colour"):
+        store.similarity_search("apple", colour="red")
+
+
+def test_search_by_vector(store: RagweaveVectorStore) -> None:
+    assert ids(store.similarity_search_by_vector(Letters().embed_query("blue whale"), k=1)) == ["d"]
+
+
+async def test_the_same_asynchronously(name: str) -> None:
+    embeddings = Letters()
+    store = await RagweaveVectorStore.afrom_texts(TEXTS, embeddings, ids=list("abcd"), index=name)
+    vector = embeddings.embed_query("blue whale")
+    assert ids(await store.asimilarity_search_by_vector(vector, k=1)) == ["d"]
+    assert ids(
+        await store.amax_marginal_relevance_search("red apple", k=2, fetch_k=4, lambda_mult=0.1)
+    ) == [
+        "a",
+        "d",
+    ]
+    found = await store.asimilarity_search_with_relevance_scores("red apple", k=1)
+    assert found[0][1] == pytest.approx(1)
+    await asyncio.to_thread(store.close)
+
+
+def test_marginal_relevance_leaves_out_what_is_alike(store: RagweaveVectorStore) -> None:
+    assert ids(store.similarity_search("red apple", k=2)) == ["a", "b"]
+    assert ids(
+        store.max_marginal_relevance_search("red apple", k=2, fetch_k=4, lambda_mult=0.1)
+    ) == ["a", "d"]
+    assert ids(store.max_marginal_relevance_search("red apple", 2, 4, lambda_mult=1)) == ["a", "b"]
+
+
+def test_as_a_retriever_of_langchains_own(store: RagweaveVectorStore) -> None:
+    retriever = store.as_retriever(search_kwargs={"k": 1, "filter": {"year": 2023}})
+    assert ids(retriever.invoke("apple")) == ["d"]
+
+
+def test_from_documents(name: str) -> None:
+    documents = [Document(page_content=text, metadata={"source": "s"}) for text in TEXTS]
+    with RagweaveVectorStore.from_documents(documents, Letters(), index=name) as store:
+        assert len(store.similarity_search("apple", k=9)) == 4
+
+
+def test_metadata_that_json_cannot_hold_is_refused_by_key(store: RagweaveVectorStore) -> None:
+    with pytest.raises(WriteFailed, match=r"metadata\['when'\] is of type date"):
+        store.add_texts(["text"], [{"when": date(2024, 1, 1)}])
+
+
+def test_delete_of_everything(store: RagweaveVectorStore) -> None:
+    assert store.delete() is True
+    assert store.similarity_search("apple") == []
+
+
+async def test_sync_methods_work_where_a_loop_runs(
+    name: str, no_blocking_calls: BlockBuster
+) -> None:
+    no_blocking_calls.deactivate()  # they block it, as in a notebook
+    with RagweaveVectorStore(name, Letters()) as store:
+        store.add_texts(["red apple"], ids=["a"])
+        assert ids(store.similarity_search("apple")) == ["a"]
+
+
+async def test_what_ingest_knows_of_a_chunk_is_in_the_metadata(name: str) -> None:
+    index = await open_index(name)
+    await index.ensure(IndexSpec(11, "Letters"))
+    vector = Letters().embed_query("red apple")
+    await index.upsert(
+        [Chunk("a", "doc", "red apple", vector, title="Fruit", path="f.md", metadata={"x": 1})]
+    )
+    store = RagweaveVectorStore(name, Letters())
+    [document] = await store.aget_by_ids(["a"])
+    assert document.metadata == {"x": 1, "document_id": "doc", "title": "Fruit", "path": "f.md"}
+    await asyncio.to_thread(store.close)
+    await aclose_all()
+
+
+def test_graphs_search_what_the_store_wrote(store: RagweaveVectorStore, name: str) -> None:
+    async def search() -> list[str]:
+        index = await open_index(name)
+        hits = await index.search(SearchSpec(text="whale", mode="keyword"))
+        spec = await index.spec()
+        assert spec is not None
+        assert (spec.embeddings, spec.fields) == ("Letters", {"year": "int"})
+        await aclose_all()
+        return [hit.chunk.id for hit in hits]
+
+    assert asyncio.run(search()) == ["d"]
+
+
+def test_other_embeddings_are_noticed(store: RagweaveVectorStore, name: str) -> None:
+    with (
+        RagweaveVectorStore(name, Letters(), embeddings_name="openai:m") as other,
+        pytest.raises(IndexSchemaMismatch, match="holds vectors of 'Letters', not 'openai:m'"),
+    ):
+        other.add_texts(["text"])
+
+
+def test_an_index_object_is_used_as_it_is(tmp_path: Path) -> None:
+    index = LanceIndex(tmp_path / "index")
+    with RagweaveVectorStore(index, Letters()) as store:
+        store.add_texts(["red apple"], ids=["a"])
+    assert asyncio.run(index.count()) == 1
+
+
+def test_retriever(store: RagweaveVectorStore, name: str) -> None:
+    retriever = RagweaveRetriever(index=name, embeddings=Letters(), k=2, filters={"year": 2022})
+    [document] = retriever.invoke("green pear")
+    assert document.metadata == {"year": 2022, "score": 1.0, "score_kind": "relative"}
+    retriever.close()
+    words = RagweaveRetriever(index=name, mode="keyword")
+    assert ids(words.invoke("whale")) == ["d"]
+    words.close()
+
+
+def test_threads_end_with_their_owner(name: str) -> None:
+    def threads() -> int:
+        return sum(thread.name == "ragweave-index" for thread in threading.enumerate())
+
+    before = threads()
+    store = RagweaveVectorStore(name, Letters())
+    retriever = RagweaveRetriever(index=name, mode="keyword")
+    assert threads() == before
+    store.add_texts(["red apple"])
+    assert retriever.invoke("apple")
+    assert threads() == before + 2
+    store.close()
+    store.close()
+    assert threads() == before + 1
+    assert store.similarity_search("apple")
+    del store, retriever
+    gc.collect()
+    assert threads() == before
