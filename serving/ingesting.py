@@ -1,4 +1,4 @@
-"""Filling an index."""
+"""Filling an index, and grouping what is in it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
+from ragweave.nodes.group_units import build_units
 from ragweave.serving.techniques import settled
 from ragweave.state.ingest import IngestContext, IngestOutput
+from ragweave.state.units import UnitsContext
+from ragweave.stores import open_index
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
 
     from ragweave.state.ingest import Ingesting, Interrupted
+    from ragweave.state.units import UnitsReport
 
     OnProgress = Callable[[Ingesting | Interrupted], None]
 
@@ -51,3 +55,20 @@ async def aingest(
             elif on_progress is not None:
                 on_progress(part)
     return cast("IngestOutput", {name: state[name] for name in IngestOutput.__annotations__})
+
+
+async def agroup(
+    *, on_progress: Callable[[int, int], None] | None = None, **settings: Any
+) -> UnitsReport:
+    """Group an index's documents into the retrieval units of LongRAG. Nothing is embedded.
+
+    Args:
+        on_progress: called with the number of documents read, and of all documents.
+        settings: any field of `UnitsContext`; None keeps a field's default.
+
+    Raises:
+        RagweaveError: whatever went wrong, in one line that says what to do.
+    """
+    context = settled(UnitsContext, settings, "setting of grouping")
+    index = await open_index(context.index, tenant=context.tenant)
+    return await build_units(index, context, on_progress)

@@ -22,6 +22,11 @@ ContextT = TypeVar("ContextT", bound="BaseModel")
 
 TECHNIQUES = {
     "crag": "Grade what was retrieved; search the web when it does not suffice.",
+    "rag_fusion": "Search for several queries instead of one, and fuse what they find.",
+    "longrag": "Retrieve few long units instead of many short chunks, and read them whole.",
+    "citation": "Number small sources, and cite them in every sentence of the answer.",
+    "local_search": "Answer from the records of a knowledge graph around the question.",
+    "drift": "Start from community reports of a knowledge graph, and dig down by follow-ups.",
 }
 """What each technique does. Its graph is `ragweave.graphs.<name>.graph`."""
 

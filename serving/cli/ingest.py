@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,7 @@ from ragweave.serving.cli.screen import err, one_line, out, print_json
 
 if TYPE_CHECKING:
     from ragweave.state.ingest import IngestOutput
+    from ragweave.state.units import UnitsReport
 
 
 def ingest(
@@ -51,6 +52,10 @@ def ingest(
     prune: Annotated[
         bool, typer.Option(help="Remove documents that are gone from these paths.")
     ] = True,
+    units: Annotated[
+        bool,
+        typer.Option("--units", help="Then group all documents of the index for LongRAG."),
+    ] = False,
     settings: Set = None,
     as_json: Json = False,
 ) -> None:
@@ -65,10 +70,8 @@ def ingest(
     """
     from ragweave.serving.ingesting import aingest
 
-    named = {
-        "index": index,
-        "embeddings": embeddings,
-        "tenant": tenant,
+    place = {"index": index, "embeddings": embeddings, "tenant": tenant}
+    fields = {
         "chunk_tokens": chunk_tokens,
         "text_field": text_field,
         "id_field": id_field,
@@ -76,20 +79,39 @@ def ingest(
         "filter_fields": filter_fields or None,
         "prune": prune,
     }
-    given = {name: value for name, value in named.items() if value is not None}
+    given = read_settings(settings)
+    grouping = _of_grouping(given, place) if units else {}
+    given |= {name: value for name, value in {**place, **fields}.items() if value is not None}
     with progress(hidden=as_json) as on_progress:
-        report = run_async(
-            aingest(*paths, on_progress=on_progress, **{**read_settings(settings), **given})
-        )
+        report = run_async(aingest(*paths, on_progress=on_progress, **given))
+    grouped = _group(grouping) if units else None
     if as_json:
-        print_json(report)
+        print_json({**report, "units": grouped} if grouped else report)
     else:
-        _show(report)
+        _show(report, grouped)
     if report["failed"]:
         raise typer.Exit(1)
 
 
-def _show(report: IngestOutput) -> None:
+def _of_grouping(given: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
+    """Takes the settings of grouping out of those that were given, and checks them."""
+    from ragweave.serving.techniques import settled
+    from ragweave.state.ingest import IngestContext
+    from ragweave.state.units import UnitsContext
+
+    names = [name for name in given if name not in IngestContext.model_fields]
+    grouping = {**{name: given.pop(name) for name in names}, **place}
+    settled(UnitsContext, grouping, "setting of ingest or of its units")
+    return grouping
+
+
+def _group(settings: dict[str, Any]) -> UnitsReport:
+    from ragweave.serving.ingesting import agroup
+
+    return run_async(agroup(**settings))
+
+
+def _show(report: IngestOutput, grouped: UnitsReport | None) -> None:
     for failure in report["failed"]:
         err.print(one_line(f"{failure['path']}: {failure['reason']}"), style="red")
     out.print(
@@ -97,3 +119,8 @@ def _show(report: IngestOutput) -> None:
         f"{report['removed']:,} removed, {len(report['failed']):,} failed: "
         f"{report['chunks']:,} chunks in {report['seconds']:.1f} s"
     )
+    if grouped:
+        out.print(
+            f"{grouped['units']:,} retrieval units of {grouped['documents']:,} documents, the "
+            f"largest of {grouped['largest']:,} tokens"
+        )

@@ -20,7 +20,7 @@ SIGNS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMa
 
 
 def settings(
-    technique: Annotated[str, typer.Argument(help=f"ingest, {', '.join(TECHNIQUES)}.")],
+    technique: Annotated[str, typer.Argument(help=f"ingest, units, {', '.join(TECHNIQUES)}.")],
     as_json: Json = False,
 ) -> None:
     """List what --set can set for a technique or for ingest, with defaults and bounds.
@@ -44,6 +44,10 @@ def _context_type(name: str) -> type[BaseModel]:
         from ragweave.state.ingest import IngestContext
 
         return IngestContext
+    if name == "units":
+        from ragweave.state.units import UnitsContext
+
+        return UnitsContext
     return context_type(load(name))
 
 

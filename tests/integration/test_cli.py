@@ -122,6 +122,16 @@ def test_an_ingest_as_json(ragweave: Ragweave, tmp_path: Path) -> None:
     assert [hit["text"] for hit in json.loads(found.out)["hits"]] == ["Alpha beta."]
 
 
+def test_documents_are_grouped_into_units(ragweave: Ragweave, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\nText of {name}.", encoding="utf-8")
+    ended = ragweave("ingest", ".", "--units", "--set", "max_unit_documents=1", folder=tmp_path)
+    assert ended.code == 0
+    assert "2 retrieval units of 2 documents" in ended.out
+    ended = ragweave("ingest", ".", "--units", "--json", folder=tmp_path)
+    assert json.loads(ended.out)["units"]["units"] == 1
+
+
 def test_documents_are_never_terminal_codes(ragweave: Ragweave, tmp_path: Path) -> None:
     text = "The \x1b[31mpilot\x1b[0m \u202eboards\x9b early\x07. [bold]Pilots[/bold] are brave."
     (tmp_path / "bad.txt").write_text(text, encoding="utf-8")
@@ -185,6 +195,7 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
         "was made with embeddings 'offline'",
     ),
     "setting": (["ask", PILOT, "--set", "top_kk=3"], 'no setting of crag "top_kk"'),
+    "setting of units": (["ingest", ".", "--units", "--set", "unit_tokes=1"], "unit_tokens"),
     "setting's value": (["ask", PILOT, "--set", "top_k=0"], "greater than or equal to 1"),
     "setting's form": (["ask", PILOT, "--set", "top_k"], "--set takes name=value"),
     "filter": (["ask", PILOT, "--filter", "nofield=1"], "nofield"),
