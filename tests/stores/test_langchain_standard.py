@@ -18,7 +18,8 @@ from tests.stores.backends import IndexString
 
 @pytest.fixture(params=[None, "acme"], ids=["no-tenant", "tenant"])
 def tenant(request: pytest.FixtureRequest) -> str | None:
-    return request.param
+    named: str | None = request.param
+    return named
 
 
 class TestVectorStore(VectorStoreIntegrationTests):
