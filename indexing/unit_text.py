@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -15,6 +16,9 @@ BETWEEN_PARTS = "\n\n"
 SEPARATOR_TOKENS = 3
 """Most tokens that joining a part to the one before it can add."""
 _TITLE_CHARACTERS = 200
+_BLANK_LINES = 3
+"""Line ends in a row; more white space than that ends with an indentation."""
+_SENTENCE_END = re.compile(r"[.!?。！？:;,，；：][\"'”’)\]]*$")
 _MARKUP: dict[str, Markup] = {
     ".md": "markdown", ".markdown": "markdown", ".html": "markdown", ".htm": "markdown",
     ".rst": "rst", ".rest": "rst",
@@ -41,8 +45,10 @@ class Part:
 
 
 def whole_document(chunks: Iterable[Chunk]) -> Part:
-    """A document put together from all its chunks: overlaps once, and what was left out between
-    them, which is white space, as line ends, so that offsets stay those of the document.
+    """A document put together from all its chunks, overlaps once.
+
+    What was left out between them is white space; which one is not known, but how much of it, so
+    offsets are those of the document.
     """
     ordered = sorted(chunks, key=lambda chunk: (chunk.start or 0, chunk.end or 0, chunk.id))
     first = ordered[0]
@@ -121,7 +127,15 @@ def _by_spans(ordered: Sequence[Chunk]) -> str:
     reached = ordered[0].start or 0
     for chunk in ordered:
         start, end = chunk.start or 0, chunk.end or 0
-        pieces.append("\n" * (start - reached))
+        if start > reached:
+            pieces.append(_white_space(start - reached, pieces[-1]))
         pieces.append(chunk.text[max(0, reached - start) :])
         reached = max(reached, end)
     return "".join(pieces)
+
+
+def _white_space(length: int, before: str) -> str:
+    """The likeliest white space of a length: a space between sentences, else line ends."""
+    if length == 1:
+        return " " if _SENTENCE_END.search(before) else "\n"
+    return "\n" * length if length <= _BLANK_LINES else "\n\n" + " " * (length - 2)

@@ -13,9 +13,9 @@ from langgraph.runtime import Runtime
 from ragweave.indexing.split import TokenCounter
 from ragweave.models.calls import ask_text
 from ragweave.models.prompt import Section, language_section, prompt, question_section
-from ragweave.models.tokens import token_counter
 from ragweave.nodes.answer import first_sentences
 from ragweave.nodes.events import decided, emit, failed
+from ragweave.nodes.prompt_room import prompt_counter
 from ragweave.nodes.read import checked
 from ragweave.nodes.write_answer import numbers_of, partial_draft, write_answer
 from ragweave.state.base import Draft
@@ -134,7 +134,7 @@ async def _that_fit(
     notes: Sequence[str], context: LongRagContext
 ) -> tuple[Sequence[str], list[str]]:
     """The notes, each cut to its share if together they are too long, and a warning if so."""
-    count = await token_counter()
+    count = await prompt_counter()
     room = int(context.reader_tokens * NOTES_SHARE)
     shown = await asyncio.to_thread(_cut_to_fit, notes, room, count)
     return shown, [] if shown == notes else ["Some notes were too long to merge and were cut."]

@@ -9,23 +9,20 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ragweave.indexing.split import TokenCounter
-from ragweave.models.tokens import token_counter
 from ragweave.nodes.answer import answer_messages
 from ragweave.nodes.cut_sources import cut_source, fill, pack, rendered
 from ragweave.nodes.events import decided
+from ragweave.nodes.prompt_room import prompt_counter, room_for_sources
 from ragweave.nodes.sources import numbered
 from ragweave.state.citation import CitationContext, CitationState
 from ragweave.state.context import context_of
 from ragweave.state.records import Source
 
-SAFETY = 0.9
-"""Share of the budget that is filled: the model counts tokens by a tokenizer of its own."""
-
 
 async def number_sources(state: CitationState, runtime: Runtime[CitationContext]) -> dict[str, Any]:
     """Cut the documents into numbered sources; what does not fit one prompt is left `pending`."""
     context = context_of(state, runtime.context, CitationContext)
-    count = await token_counter()
+    count = await prompt_counter()
     batches = await asyncio.to_thread(_batches, state, context, count)
     sources = sum(map(len, batches))
     reason = f"{len(state['documents'])} chunks cut into {sources} sources."
@@ -42,8 +39,7 @@ def _batches(
     sources = numbered(_small(state["documents"], context, count))
     tokens = count([rendered(source) for source in sources])
     empty: CitationState = {**state, "sources": []}
-    overhead = sum(count([message.text for message in answer_messages(empty, context)]))
-    room = int(context.prompt_tokens * SAFETY) - overhead
+    room = room_for_sources(context.prompt_tokens, answer_messages(empty, context), count)
     return list(pack(zip(sources, tokens, strict=True), room))
 
 

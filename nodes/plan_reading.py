@@ -10,10 +10,10 @@ from langgraph.runtime import Runtime
 
 from ragweave.indexing.split import TokenCounter, split
 from ragweave.indexing.unit_text import markup_of
-from ragweave.models.tokens import token_counter
 from ragweave.nodes.answer import answer_messages
 from ragweave.nodes.cut_sources import cut_source, pack, rendered
 from ragweave.nodes.events import decided
+from ragweave.nodes.prompt_room import prompt_counter, room_for_sources
 from ragweave.nodes.read import read_messages
 from ragweave.nodes.sources import numbered
 from ragweave.state.context import context_of
@@ -21,8 +21,6 @@ from ragweave.state.errors import InvalidSetting
 from ragweave.state.longrag import LongRagContext, LongRagState
 from ragweave.state.records import Source
 
-SAFETY = 0.9
-"""Share of the budget that is filled: the model counts tokens by a tokenizer of its own."""
 SHORTEST_PIECE = 200
 """Tokens that a batch must have room for beside instructions and question."""
 
@@ -36,7 +34,7 @@ async def plan_reading(state: LongRagState, runtime: Runtime[LongRagContext]) ->
         InvalidSetting: the budget is too small for the instructions and the question alone.
     """
     context = context_of(state, runtime.context, LongRagContext)
-    count = await token_counter()
+    count = await prompt_counter()
     room = await asyncio.to_thread(_room, state, context, count)
     sources, batches = await asyncio.to_thread(_planned, state["sources"], room, count)
     reason = f"{len(sources)} sources, at most {room} tokens of them in one call."
@@ -48,20 +46,18 @@ async def plan_reading(state: LongRagState, runtime: Runtime[LongRagContext]) ->
 
 
 def _room(state: LongRagState, context: LongRagContext, count: TokenCounter) -> int:
-    """Tokens that are left for sources in one call."""
+    """Tokens that are left for sources in one call, be it of the only reader or of one of many."""
     empty: LongRagState = {**state, "sources": [], "excerpts": {}}
-    overhead = max(
-        sum(count([message.text for message in messages]))
-        for messages in (
-            answer_messages(empty, context),
-            read_messages(state["question"], [], context),
-        )
+    prompts = (
+        answer_messages(empty, context),
+        read_messages(state["question"], [], context),
     )
-    room = int(context.reader_tokens * SAFETY) - overhead
+    budget = context.reader_tokens
+    room = min(room_for_sources(budget, messages, count) for messages in prompts)
     if room < SHORTEST_PIECE:
         raise InvalidSetting(
-            f"reader_tokens is {context.reader_tokens}, but instructions and question alone take "
-            f"{overhead}. Raise it."
+            f"reader_tokens is {budget}, but instructions, question and answer take "
+            f"{budget - room} of them. Raise it."
         )
     return room
 

@@ -26,8 +26,8 @@ NO_UNITS = (
 async def retrieve_units(state: RagState, runtime: Runtime[Any]) -> dict[str, Any]:
     """Retrieve the units with the best chunks; their parts, in document order, are `sources`.
 
-    A chunk that belongs to no unit stands for its document, and where the index cannot give that
-    either, for itself.
+    A chunk that belongs to no unit stands for its document; what a LangChain retriever found is a
+    document already.
     """
     context = context_of(state, runtime.context, LongRagContext)
     index, spec = await searchable_index(context)
@@ -47,7 +47,7 @@ async def retrieve_units(state: RagState, runtime: Runtime[Any]) -> dict[str, An
     )
     emit(state, runtime, "retrieved", query=query, ids=[hit.chunk.id for hit in hits])
     units = await _parents(index, hits)
-    loose = [hit for hit in hits if hit.chunk.parent_id not in units]
+    loose = [hit for hit in hits if hit.chunk.parent_id not in units and hit.kind != "retriever"]
     whole = await _whole_documents(index, loose)
     sources = [
         source

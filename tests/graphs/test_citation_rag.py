@@ -13,7 +13,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 
 from ragweave.graphs.citation import build, graph
-from ragweave.models.static import static_model
+from ragweave.nodes.prompt_room import prompt_counter
 from ragweave.stores import register
 from tests.graphs.conftest import Library
 from tests.graphs.running import run
@@ -21,6 +21,7 @@ from tests.servers import Answer, Fault, OpenAIStub, by_schema, prompt_of, schem
 
 QUESTION = "What do the lamps weigh?"
 FACTS = " ".join(f"Fact {n}: lamp {n} weighs {n * 7 + 1} grams." for n in range(120))
+"""Under 2,048 tokens, so four sources of 512."""
 TEXTS = [
     "The brass lamp weighs 3 kg. It stands on a shelf.",
     "The iron lamp weighs 9 kg. It stands on the floor.",
@@ -62,8 +63,9 @@ async def test_every_fact_of_a_long_document_reaches_the_model(openai_stub: Open
     openai_stub.script = lambda _: "Lamp 0 weighs 1 grams [1]."
     result = await run(build(), QUESTION, context(shelf("facts", [FACTS])))
     sources = result.output["sources"]
-    tokens = len(static_model().tokens([FACTS])[0])
-    assert len(sources) == -(-tokens // 512) > 3
+    (tokens,) = (await prompt_counter())([FACTS])
+    assert 3 * 512 < tokens < 4 * 512
+    assert len(sources) == 4
     assert [source["number"] for source in sources] == list(range(1, len(sources) + 1))
     assert len({source["id"] for source in sources}) == len(sources)
     assert len({source["text"] for source in sources}) == len(sources)
