@@ -114,13 +114,13 @@ class Table(Generic[Record]):
                     reply = await collection.query.fetch_objects(
                         limit=_IDS_PER_PAGE, after=last, return_properties=[self._key, *read]
                     )
+                if not reply.objects:  # a page that replicas disagree on may merely be short
+                    break
                 ids += [
                     as_written(item.properties[self._key])
                     for item in reply.objects
                     if keep(item.properties)
                 ]
-                if len(reply.objects) < _IDS_PER_PAGE:
-                    break
                 last = reply.objects[-1].uuid
         return sorted(ids)
 

@@ -16,7 +16,7 @@ from weaviate.proto.v1 import (
 
 from tests.weaviate_double import messages, ranking
 from tests.weaviate_double.collection import Collection, Objects, Refused, StoredObject
-from tests.weaviate_double.filters import passes
+from tests.weaviate_double.filters import check_of
 
 MAXIMUM_RESULTS = 10_000
 _RANKED = base_search_pb2.Hybrid.FUSION_TYPE_RANKED
@@ -164,7 +164,7 @@ class Database:
     ) -> list[StoredObject]:
         if not request.HasField("filters"):
             return list(objects.values())
-        return [item for item in objects.values() if passes(collection, request.filters, item)]
+        return list(filter(check_of(collection, request.filters), objects.values()))
 
 
 def _in_order(
