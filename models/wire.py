@@ -24,6 +24,12 @@ _IN_WORDS = (
 unsupported: PerLoop[set[tuple[str, str]]] = PerLoop(set)
 """Optional request fields that a server has refused: (model name, field)."""
 
+_MOST_BOUND = 128
+_bound: PerLoop[
+    dict[tuple[int, type[BaseModel]], tuple[BaseChatModel, Runnable[Any, AIMessage] | None]]
+] = PerLoop(dict)
+"""Models bound to schemas, by the model's identity."""
+
 
 def is_openai(model: BaseChatModel) -> bool:
     """Whether a model speaks OpenAI's protocol by langchain-openai."""
@@ -43,6 +49,18 @@ def structured(model: BaseChatModel, schema: type[BaseModel]) -> Runnable[Any, A
     """The model, bound to answer by `schema`; None if it has no way to be bound."""
     if is_openai(model):
         return unstreamed(model).bind(**_response_format(model, schema))
+    # Binding writes the schema out anew, which takes longer than the rest of a call.
+    bound = _bound.get()
+    if bound.get((id(model), schema), (None,))[0] is not model:
+        if len(bound) >= _MOST_BOUND:
+            bound.clear()
+        bound[id(model), schema] = model, _structured_output(model, schema)
+    return bound[id(model), schema][1]
+
+
+def _structured_output(
+    model: BaseChatModel, schema: type[BaseModel]
+) -> Runnable[Any, AIMessage] | None:
     try:
         asked = model.with_structured_output(schema, include_raw=True)
     except NotImplementedError:
