@@ -1,4 +1,4 @@
-"""Finding the reports to begin with, by a made-up answer that is written like one of them (HyDE)."""
+"""Finding the reports to begin with, by a made-up answer that is written like one (HyDE)."""
 
 from __future__ import annotations
 

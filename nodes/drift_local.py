@@ -40,7 +40,8 @@ async def answer_follow_up(state: LocalState, runtime: Runtime[DriftContext]) ->
     A call that fails leaves a failed action with its reason, and the run goes on.
     """
     if "sources" not in state:  # the run was stopped after they had been found
-        state = {**state, **await build_local_context(state, runtime)}
+        found = await build_local_context(state, runtime)
+        state = {**state, "sources": found["sources"], "excerpts": found["excerpts"]}
     context = context_of(state, runtime.context, DriftContext)
     action, sources = state["action"], state["sources"]
     done: Action = {**action, "source_ids": [source["id"] for source in sources]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -11,6 +12,7 @@ from langgraph.runtime import Runtime
 from ragweave.models.calls import ask_structured
 from ragweave.models.drift_schemas import PrimerAnswer, salvage
 from ragweave.models.prompt import prompt, question_section, sources_section
+from ragweave.models.tokens import token_counter
 from ragweave.nodes.drift_tree import ROOT
 from ragweave.nodes.events import decided, emit, failed
 from ragweave.nodes.excerpt import excerpt, fair_shares
@@ -29,7 +31,7 @@ def folds_of(reports: Sequence[str], count: int) -> list[list[str]]:
     """`reports`, in order, divided as evenly as can be among at most `count` folds, none empty."""
     count = min(count, len(reports))
     bounds = [len(reports) * at // count for at in range(count + 1)] if count else []
-    return [list(reports[start:end]) for start, end in zip(bounds, bounds[1:], strict=False)]
+    return [list(reports[start:end]) for start, end in pairwise(bounds)]
 
 
 async def prime_reports(state: FoldTask, runtime: Runtime[DriftContext]) -> dict[str, Any]:
@@ -132,7 +134,7 @@ async def _shown(
     tables = graph.tables
     reports = [tables.report_by_id[report] for report in ids if report in tables.report_by_id]
     sources = numbered(source_of_record(tables, report) for report in reports)
-    count = await graph.counter()
+    count = await token_counter()
 
     def cut() -> dict[str, str]:
         texts = [source["text"] for source in sources]

@@ -18,6 +18,7 @@ from ragweave.models.prompt import (
     question_section,
     sources_section,
 )
+from ragweave.models.tokens import token_counter
 from ragweave.nodes.context_records import CountTokens
 from ragweave.nodes.drift_local import GENERAL_KNOWLEDGE
 from ragweave.nodes.drift_tree import answered, current, tree_of
@@ -61,7 +62,7 @@ async def reduce_answers(state: DriftState, runtime: Runtime[DriftContext]) -> d
     graph = await searchable_graph(context, state["search_question"])
     if graph is None or not actions:
         return {"sources": [], "draft": partial_draft("")}
-    count = await graph.counter()
+    count = await token_counter()
 
     def build() -> tuple[list[_Partial], list[Source], dict[str, str]]:
         sources = numbered(sources_by_id(graph.tables, _cited(actions)))

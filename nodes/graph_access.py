@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 from ragweave.indexing.graph_vectors import EmbeddedGraph
 from ragweave.models.loops import PerLoop
 from ragweave.models.tokens import token_counter
-from ragweave.nodes.context_records import CountTokens
 from ragweave.nodes.local_context import OVERSAMPLING, local_context, sources_of_context
 from ragweave.nodes.query_vectors import query_vector
+from ragweave.nodes.row_sizes import RowSizes
 from ragweave.state.context import DEFAULT_EMBEDDINGS, DEFAULT_INDEX
 from ragweave.state.errors import IndexMissing
 from ragweave.state.local_search import GraphContext
@@ -21,7 +21,7 @@ from ragweave.stores.graph import GraphReader, GraphTables
 from ragweave.stores.open_graph import open_graph
 
 _embedded: PerLoop[dict[tuple[str, str | None, str], EmbeddedGraph]] = PerLoop(dict)
-_counted: WeakKeyDictionary[GraphTables, dict[str, int]] = WeakKeyDictionary()
+_sizes: WeakKeyDictionary[GraphTables, RowSizes] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,6 @@ class SearchableGraph:
     async def vector(self, query: str) -> list[float]:
         """The vector of a query in the graph's space."""
         return await query_vector(query, embeddings=self.embeddings)
-
-    async def counter(self) -> CountTokens:
-        """A counter of tokens that remembers what it counted of this graph."""
-        return _remembering(await token_counter(), self.tables)
 
 
 async def searchable_graph(context: GraphContext, question: str) -> SearchableGraph | None:
@@ -88,11 +84,13 @@ async def search_records(
     """
     limits = context.limits
     nearest = await graph.index.nearest_entities(vector, limits.top_k_entities * OVERSAMPLING)
-    count = await graph.counter()
+    count = await token_counter()
+    tables = graph.tables
 
     def build() -> tuple[list[Source], dict[str, str]]:
-        shown = local_context(graph.tables, nearest, limits, count, context.context_mode)
-        return sources_of_context(graph.tables, shown)
+        sizes = _sizes.setdefault(tables, RowSizes(tables, count))
+        shown = local_context(tables, nearest, limits, count, context.context_mode, sizes=sizes)
+        return sources_of_context(tables, shown)
 
     return await asyncio.to_thread(build)
 
@@ -103,14 +101,3 @@ def _other_space(name: str, dimension: int, embeddings: str) -> str:
         "entities and reports were embedded anew, in memory. Name the `embeddings` they were made "
         "with to use those."
     )
-
-
-def _remembering(count: CountTokens, tables: GraphTables) -> CountTokens:
-    known = _counted.setdefault(tables, {})
-
-    def remembered(texts: Sequence[str]) -> list[int]:
-        if new := [text for text in texts if text not in known]:
-            known.update(zip(new, count(new), strict=True))
-        return [known[text] for text in texts]
-
-    return remembered

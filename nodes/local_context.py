@@ -19,10 +19,11 @@ from ragweave.nodes.context_records import (
 )
 from ragweave.nodes.graph_sources import source_of_record
 from ragweave.nodes.graphrag_context import graphrag_context
+from ragweave.nodes.row_sizes import RowSizes
 from ragweave.nodes.shared_context import shared_context
 from ragweave.nodes.sources import numbered
-from ragweave.state.records import Source
 from ragweave.state.local_search import ContextLimits
+from ragweave.state.records import Source
 from ragweave.stores.graph import GraphTables, Neighbour
 
 ContextMode = Literal["shared", "graphrag"]
@@ -37,13 +38,24 @@ def local_context(
     limits: ContextLimits,
     count: CountTokens,
     mode: ContextMode = "shared",
+    *,
+    sizes: RowSizes | None = None,
 ) -> LocalContext:
-    """The context for the entities `nearest` to a question. Pure; it computes for milliseconds."""
+    """The context for the entities `nearest` to a question. It computes for some milliseconds.
+
+    Args:
+        graph: the tables to choose from.
+        nearest: entities found by their vectors, best first.
+        limits: how much to choose.
+        count: counts tokens.
+        mode: how to choose.
+        sizes: what was counted of the graph before, to choose faster in mode `shared`.
+    """
     if mode == "graphrag":
         entities = mapped_entities(graph, nearest, limits.community_level)
         return graphrag_context(graph, entities, limits, count)
     found = [graph.entity_by_id[hit.id] for hit in nearest if hit.id in graph.entity_by_id]
-    return shared_context(graph, found, limits, count)
+    return shared_context(graph, found, limits, sizes or RowSizes(graph, count))
 
 
 def sources_of_context(

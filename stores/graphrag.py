@@ -7,11 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import math
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragweave.state.errors import IndexSchemaMismatch, IndexTimeout, InvalidSetting
+from ragweave.state.errors import (
+    IndexMissing,
+    IndexSchemaMismatch,
+    IndexTimeout,
+    InvalidSetting,
+)
 from ragweave.stores.base import IndexSpec
 from ragweave.stores.graph import (
     EMBEDDED,
@@ -27,6 +34,8 @@ if TYPE_CHECKING:
 
 PREFIX = "graphrag:"
 READ_SECONDS = 120.0
+RECHECK_SECONDS = 1.0
+"""How long tables are taken to be unchanged before the files are looked at again."""
 
 
 class GraphRagFolder:
@@ -48,18 +57,21 @@ class GraphRagFolder:
         self._path = Path(name.removeprefix(PREFIX)).expanduser()
         self._reading = asyncio.Lock()
         self._stamp: object = None
+        self._looked = -math.inf
+        self._spec: IndexSpec | None = None
         self._tables = GraphTables()
         self._vectors: dict[Embedded, VectorTable | None] = {}
 
     async def spec(self) -> IndexSpec | None:
         """Dimension of the vectors, and their embeddings where ragweave wrote the folder."""
-        writer = await _module("graphrag_write")
-        made: IndexSpec | None = await _in_thread(writer.read_spec, self._path)
-        reader = await _module("graphrag_read")
-        if made is not None or not await _in_thread(reader.holds_tables, self._path):
-            return made
-        found = await self._read_vectors("entities")
-        return IndexSpec(dimension=found.dimension, embeddings="") if found else None
+        try:
+            await self.tables()
+        except IndexMissing:
+            return None
+        if self._spec is None:
+            found = await self._read_vectors("entities")
+            self._spec = IndexSpec(dimension=found.dimension, embeddings="") if found else None
+        return self._spec
 
     async def ensure(self, spec: IndexSpec) -> None:
         """Make the folder, if it is not there, with empty tables.
@@ -81,6 +93,7 @@ class GraphRagFolder:
         if made is None:
             await _in_thread(writer.write_tables, self._path, GraphTables())
             await _in_thread(writer.write_spec, self._path, spec)
+            self._looked = -math.inf
 
     async def tables(self) -> GraphTables:
         """All tables.
@@ -89,12 +102,9 @@ class GraphRagFolder:
             IndexMissing: the folder is not there.
             IndexSchemaMismatch: it is no GraphRAG output of version 3.
         """
-        reader = await _module("graphrag_read")
         async with self._reading:
-            stamp = await _in_thread(reader.stamp, self._path)
-            if stamp != self._stamp:
-                self._tables = await _in_thread(reader.read_tables, self._path)
-                self._stamp, self._vectors = stamp, {}
+            if time.monotonic() - self._looked > RECHECK_SECONDS:
+                await self._look()
         return self._tables
 
     async def nearest_entities(self, vector: Sequence[float], k: int) -> list[Neighbour]:
@@ -121,7 +131,7 @@ class GraphRagFolder:
         vectors = {table: await self.vectors(table) for table in EMBEDDED}
         async with self._reading:
             await _in_thread(_write, writer, self._path, before, changes, vectors)
-            self._stamp = None
+            self._stamp, self._looked = None, -math.inf
 
     async def ping(self) -> str:
         """Read the tables and say what they hold."""
@@ -132,7 +142,19 @@ class GraphRagFolder:
 
     async def aclose(self) -> None:
         """Forget what was read."""
-        self._stamp, self._tables, self._vectors = None, GraphTables(), {}
+        self._stamp, self._looked, self._spec = None, -math.inf, None
+        self._tables, self._vectors = GraphTables(), {}
+
+    async def _look(self) -> None:
+        """Read the tables if a file has changed since they were read."""
+        reader = await _module("graphrag_read")
+        stamp = await _in_thread(reader.stamp, self._path)
+        if stamp != self._stamp:
+            writer = await _module("graphrag_write")
+            self._tables = await _in_thread(reader.read_tables, self._path)
+            self._spec = await _in_thread(writer.read_spec, self._path)
+            self._stamp, self._vectors = stamp, {}
+        self._looked = time.monotonic()
 
     async def _needed_vectors(self, table: Embedded) -> VectorTable:
         found = await self._read_vectors(table)
@@ -146,9 +168,9 @@ class GraphRagFolder:
     async def _read_vectors(self, table: Embedded) -> VectorTable | None:
         tables = await self.tables()
         records = tables.entities if table == "entities" else tables.reports
-        reader = await _module("graphrag_vectors")
         async with self._reading:
             if table not in self._vectors:
+                reader = await _module("graphrag_vectors")
                 ids = {record.id for record in records}
                 self._vectors[table] = await _in_thread(reader.read_vectors, self._path, table, ids)
         return self._vectors[table]

@@ -38,6 +38,8 @@ FILES = {
     "reports": "community_reports.parquet",
     "claims": "covariates.parquet",
 }
+SPEC_FILE = "ragweave.json"
+"""What the vectors were made with: GraphRAG keeps that in its settings, not in its output."""
 _OPTIONAL = ("documents", "claims")
 Row = Mapping[str, Any]
 _PREPENDED = re.compile(r"(?:[^\n:]{1,40}: [^\n]*\.\n)+")
@@ -76,7 +78,8 @@ def stamp(path: Path) -> tuple[tuple[str, int, int], ...]:
         IndexMissing, IndexSchemaMismatch: see `output_folder`.
     """
     folder = output_folder(path)
-    found = [(name, folder / name) for name in FILES.values() if (folder / name).is_file()]
+    names = [*FILES.values(), SPEC_FILE]
+    found = [(name, folder / name) for name in names if (folder / name).is_file()]
     return tuple((name, file.stat().st_mtime_ns, file.stat().st_size) for name, file in found)
 
 

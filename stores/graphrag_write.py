@@ -17,11 +17,8 @@ import pyarrow.parquet as parquet
 
 from ragweave.stores.base import IndexSpec
 from ragweave.stores.graph import TABLES, Embedded, GraphDocument, GraphTables, TableName
-from ragweave.stores.graphrag_read import FILES
+from ragweave.stores.graphrag_read import FILES, SPEC_FILE
 from ragweave.stores.graphrag_vectors import NAMES
-
-SPEC_FILE = "ragweave.json"
-"""What the vectors were made with: GraphRAG keeps that in its settings, not in its output."""
 
 _STRING, _INTEGER, _NUMBER = pa.string(), pa.int64(), pa.float64()
 _STRINGS, _INTEGERS = pa.list_(pa.string()), pa.list_(pa.int64())

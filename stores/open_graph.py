@@ -18,8 +18,8 @@ _BACKENDS = {  # (module, class); imported when the first graph of its kind is o
 }
 _KINDS = "lance:PATH, graphrag:PATH"
 
-_Key = tuple[int, Path, str, str | None]
-"""Process, working folder, name, tenant."""
+_Key = tuple[int, Path | None, str, str | None]
+"""Process, working folder if the name's path starts there, name, tenant."""
 
 _registered: dict[str, GraphReader] = {}
 _opened: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, GraphIndex]] = WeakKeyDictionary()
@@ -50,11 +50,16 @@ async def open_graph(name: str, *, tenant: str | None = None) -> GraphReader:
     kind, colon, _ = name.partition(":")
     if not colon or kind not in _BACKENDS:
         raise InvalidSetting(f'"{name}" names no knowledge graph. Known: {_KINDS}.')
-    key = (os.getpid(), await asyncio.to_thread(Path.cwd), name, tenant)
+    folder = None if Path(_path_in(name)).is_absolute() else await asyncio.to_thread(Path.cwd)
+    key = (os.getpid(), folder, name, tenant)
     opened = _opened_here()
     if key not in opened:
         opened.setdefault(key, await asyncio.to_thread(_build, kind, name, tenant))
     return opened[key]
+
+
+def _path_in(name: str) -> str:
+    return name.partition(":")[2].partition("?")[0]
 
 
 def _opened_here() -> dict[_Key, GraphIndex]:

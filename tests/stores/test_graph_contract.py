@@ -11,6 +11,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from ragweave.state.errors import IndexMissing, IndexSchemaMismatch, InvalidSetting
+from ragweave.stores import graphrag
 from ragweave.stores.base import IndexSpec
 from ragweave.stores.graph import TABLES, GraphChanges, GraphIndex, GraphTables
 from ragweave.stores.graphrag import GraphRagFolder
@@ -129,8 +130,9 @@ async def test_records_change_and_go_and_vectors_with_them(
 
 
 async def test_tables_are_read_anew_when_another_process_has_written(
-    graph: GraphIndex, name: str, dulce: GraphChanges
+    graph: GraphIndex, name: str, dulce: GraphChanges, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(graphrag, "RECHECK_SECONDS", 0)
     await graph.ensure(SPEC)
     await graph.write(dulce)
     reader = opened(name)

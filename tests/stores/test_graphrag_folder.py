@@ -12,6 +12,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from ragweave.state.errors import IndexMissing, IndexSchemaMismatch
+from ragweave.stores import graphrag
 from ragweave.stores.graph import TABLES, GraphTables
 from ragweave.stores.graphrag import GraphRagFolder
 
@@ -134,7 +135,10 @@ async def test_columns_in_any_order_and_lists_of_null_are_read(dulce: Path) -> N
     assert [group.entity_ids for group in after] == [group.entity_ids for group in before]
 
 
-async def test_a_file_that_changes_is_read_again(dulce: Path) -> None:
+async def test_a_file_that_changes_is_read_again(
+    dulce: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graphrag, "RECHECK_SECONDS", 0)
     graph = opened(dulce)
     first = await graph.tables()
     assert await graph.tables() is first
