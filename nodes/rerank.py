@@ -86,7 +86,7 @@ def _reranked(
     kept: dict[str, Source] = {}
     excerpts = {}
     for document in ranked:
-        source = by_id.get(document.metadata.get(_ID, document.id))
+        source = by_id.get(str(document.metadata.get(_ID, document.id)))
         if source is None or source["id"] in kept:
             continue
         score = document.metadata.get("relevance_score")

@@ -14,6 +14,7 @@ from langchain_core.retrievers import BaseRetriever
 
 from ragweave.graphs.citation import build, graph
 from ragweave.nodes.prompt_room import prompt_counter
+from ragweave.state.citation import CitationContext
 from ragweave.stores import register
 from tests.graphs.conftest import Library
 from tests.graphs.running import run
@@ -324,9 +325,10 @@ async def test_fifty_at_once_equal_one_by_one(openai_stub: OpenAIStub) -> None:
         f"The brass lamp weighs 3 kg [{len(prompt_of(request)) % 3 + 1}].", latency=0.01
     )
     questions = [f"{QUESTION} {'x' * number}" for number in range(50)]
+    settings = CitationContext(**context("three"))
 
     async def ask(question: str) -> Any:
-        output = await graph.ainvoke({"question": question}, context=context("three"))
+        output = await graph.ainvoke({"question": question}, context=settings)
         return output["answer"], output["citations"]
 
     together = await asyncio.gather(*map(ask, questions))

@@ -19,6 +19,7 @@ from langchain_core.retrievers import BaseRetriever
 from ragweave.graphs.longrag import build, graph
 from ragweave.models.tokens import token_counter
 from ragweave.state.errors import InvalidSetting, ModelUnavailable
+from ragweave.state.longrag import LongRagContext
 from ragweave.stores import register
 from ragweave.stores.base import Index
 from tests.graphs.running import run
@@ -169,6 +170,7 @@ async def test_eight_long_documents_are_read_at_once_and_merged(
         assert document[source["start"] : source["end"]] == source["text"]
 
 
+@pytest.mark.slow
 async def test_a_large_reader_needs_one_call(tmp_path: Path, openai_stub: OpenAIStub) -> None:
     index = await make_documents(tmp_path, long_documents(8, 150_000), chunk_tokens=512)
     await group(index)
@@ -314,6 +316,7 @@ async def test_nothing_found_is_said_without_a_call(
 # --- processes and concurrency ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_new_process_gives_the_same_answer(tmp_path: Path) -> None:
     index = await make_documents(tmp_path, SHORT)
     await group(index)
@@ -346,7 +349,7 @@ async def test_fifty_at_once_equal_one_by_one(tmp_path: Path, openai_stub: OpenA
     openai_stub.script = by_stage(
         lambda shown: cite_first(shown).text, "The lamps have parts of brass [1][2]."
     )
-    settings = context(index, reader_tokens=2_500, top_k=3)
+    settings = LongRagContext(**context(index, reader_tokens=2_500, top_k=3))
     questions = [f"Which lamp has part {number}?" for number in range(50)]
 
     async def ask(question: str) -> Any:

@@ -19,6 +19,7 @@ from langchain_core.retrievers import BaseRetriever
 from ragweave.graphs.rag_fusion import build, graph
 from ragweave.nodes.rerank import register_reranker
 from ragweave.state.errors import InvalidSetting
+from ragweave.state.rag_fusion import RagFusionContext
 from ragweave.stores import open_index, register
 from ragweave.stores.base import Chunk, IndexSpec
 from tests.graphs.conftest import Library
@@ -187,7 +188,7 @@ async def test_methods_and_weights(
     openai_stub: OpenAIStub, settings: dict[str, Any], order: list[str]
 ) -> None:
     register("weighed", lists(dense="XaY", sparse="bcY"))
-    openai_stub.script = by_schema(ANSWER, SearchQueries=["sparse"])
+    openai_stub.script = by_schema(ANSWER, SearchQueries='["sparse"]')
     result = await run(build(), "dense", context("weighed", top_k=5, **settings))
     assert [source["id"] for source in result.output["sources"]] == order
 
@@ -204,7 +205,7 @@ async def test_metadata_of_the_same_document_merges_whatever_its_type(
         ],
     }
     register("typed", Lists(found=found))
-    openai_stub.script = by_schema(ANSWER, SearchQueries=["two"])
+    openai_stub.script = by_schema(ANSWER, SearchQueries='["two"]')
     result = await run(build(), "one", context("typed", fusion="rrf"))
     first = result.output["sources"][0]
     assert first["id"] == "x"
@@ -313,7 +314,7 @@ class Broken(BaseDocumentCompressor):
 async def test_any_document_compressor_reranks(openai_stub: OpenAIStub) -> None:
     register("reranked", lists(dense="XaY", sparse="bcY"))
     register_reranker("backwards", Backwards())
-    openai_stub.script = by_schema(ANSWER, SearchQueries=["sparse"])
+    openai_stub.script = by_schema(ANSWER, SearchQueries='["sparse"]')
     result = await run(
         build(), "dense", context("reranked", reranker="backwards", fusion="rrf", top_k=3)
     )
@@ -368,7 +369,7 @@ async def test_fifty_at_once_equal_one_by_one(library: Library, openai_stub: Ope
         return Answer(f"Said of {len(asked)} characters [1].", latency=0.01)
 
     openai_stub.script = script
-    settings = context(await library(TEXTS))
+    settings = RagFusionContext(**context(await library(TEXTS)))
     questions = [f"{QUESTION} {'x' * number}" for number in range(50)]
 
     async def ask(question: str) -> Any:
