@@ -6,8 +6,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from tests.weaviate_double.collection import Collection, Refused, StoredObject
 from weaviate.proto.v1 import base_pb2
+
+from tests.weaviate_double.collection import Collection, Refused, StoredObject
 
 Check = Callable[[StoredObject], bool]
 
