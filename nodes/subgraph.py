@@ -20,12 +20,13 @@ def as_node(graph: CompiledStateGraph[Any, Any, Any, Any]) -> Node:
 
     async def run(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         result: dict[str, Any] = {}
-        async for mode, part in graph.astream(
+        stream: Any = graph.astream(
             state,
             context=runtime.context,
             stream_mode=["custom", "values"],
             output_keys=graph.output_channels,
-        ):
+        )
+        async for mode, part in stream:
             if mode == "custom":
                 runtime.stream_writer(part)
             else:

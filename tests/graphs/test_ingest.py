@@ -43,8 +43,9 @@ class Place:
 
     async def ingest(self, *paths: str, **context: Any) -> dict[str, Any]:
         self.embeddings.texts.clear()
-        given = {"paths": list(paths or ["docs"])}
-        report = await graph.ainvoke(given, context={**self.context, **context})  # type: ignore[arg-type]
+        given: Any = {"paths": list(paths or ["docs"])}
+        settings: Any = {**self.context, **context}
+        report = await graph.ainvoke(given, context=settings)
         return {name: value for name, value in report.items() if name != "seconds"}
 
     async def index(self) -> Index:
@@ -257,7 +258,8 @@ async def test_documents_in_memory_are_ingested_and_never_pruned(place: Place) -
         Document("another", metadata={"source": "https://e.org/x", "title": "X"}),
     ]
     given: Any = {"documents": iter(documents), "paths": ["docs"]}
-    done = await graph.ainvoke(given, context=place.context)  # type: ignore[arg-type]
+    settings: Any = place.context
+    done = await graph.ainvoke(given, context=settings)
     assert (done["added"], done["failed"]) == (3, [])
     await place.ingest()
     by_id = {chunk.document_id: chunk for chunk in (await place.chunks()).values()}
@@ -271,7 +273,8 @@ async def test_documents_in_memory_are_ingested_and_never_pruned(place: Place) -
 
 async def test_metadata_that_json_cannot_hold_fails_that_document_only(place: Place) -> None:
     documents = [Document("bad", id="bad", metadata={"s": {1, 2}}), Document("good", id="good")]
-    done = await graph.ainvoke({"documents": documents}, context=place.context)  # type: ignore[arg-type]
+    settings: Any = place.context
+    done = await graph.ainvoke({"documents": documents}, context=settings)
     assert done["added"] == 1
     [failure] = done["failed"]
     assert failure["path"] == "bad"
@@ -324,8 +327,9 @@ async def test_other_embeddings_are_refused_before_anything_is_read(place: Place
 async def test_a_mistake_is_one_clear_line(
     place: Place, given: Any, context: dict[str, Any], message: str
 ) -> None:
+    settings: Any = {**place.context, **context}
     with pytest.raises(InvalidSetting, match=message) as caught:
-        await graph.ainvoke(given, context={**place.context, **context})  # type: ignore[arg-type]
+        await graph.ainvoke(given, context=settings)
     assert "\n" not in str(caught.value)
 
 
@@ -373,7 +377,8 @@ async def test_no_text_is_kept_in_the_state(place: Place) -> None:
     saver = InMemorySaver()
     config: Any = {"configurable": {"thread_id": "t"}}
     compiled = build().compile(checkpointer=saver)
-    await compiled.ainvoke({"paths": ["docs"]}, config, context=place.context)  # type: ignore[arg-type]
+    settings: Any = place.context
+    await compiled.ainvoke({"paths": ["docs"]}, config, context=settings)
     kept = [entry async for entry in saver.alist(config)]
     assert len(kept) > 5
     assert "Paragraph" not in repr([entry.checkpoint for entry in kept])

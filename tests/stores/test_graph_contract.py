@@ -5,6 +5,7 @@ from __future__ import annotations
 from asyncio import to_thread
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
@@ -42,7 +43,7 @@ def opened(name: str) -> GraphIndex:
 async def dulce(data: Path) -> GraphChanges:
     """A write of the whole small real graph."""
     source = GraphRagFolder(f"graphrag:{data / 'graphrag/dulce'}")
-    vectors = {
+    vectors: Any = {
         "entities": await source.vectors("entities"),
         "reports": await source.vectors("reports"),
     }

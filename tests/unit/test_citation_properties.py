@@ -148,7 +148,7 @@ def check(answer: str, sources: list[Source]) -> Verified:
             assert citation["status"] == "missing"
             assert citation["source_id"] is None
         if citation["status"] != "grounded":
-            assert citation["quote"] is citation["start"] is citation["end"] is None
+            assert (citation["quote"], citation["start"], citation["end"]) == (None, None, None)
             continue
         assert citation["number"] is not None
         source = by_number[citation["number"]]

@@ -204,7 +204,7 @@ def test_a_file_of_other_things_is_summed_up(tmp_path: Path) -> None:
     file = write_lines(tmp_path / "r.jsonl", *({"no": n} for n in range(1000)))
     [*first, last] = read_records(file, "r.jsonl", RecordFields())
     assert len(first) == 20
-    assert last == LoadFailure("r.jsonl", "has 980 more such lines", last.size)  # type: ignore[union-attr]
+    assert last == LoadFailure("r.jsonl", "has 980 more such lines", last.size)
     assert sum(item.size for item in [*first, last]) == file.stat().st_size
 
 
