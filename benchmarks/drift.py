@@ -236,7 +236,7 @@ async def ask(index: str, model: str, **settings: Any) -> dict[str, Any]:
     """One question that was never asked before, so that nothing of it is remembered."""
     global _asked
     _asked += 1
-    context = {"index": index, "model": model, "embeddings": "offline", **settings}
+    context: Any = {"index": index, "model": model, "embeddings": "offline", **settings}
     question = f"{QUESTION} ({_asked})"
     state: dict[str, Any] = await graph.ainvoke(
         {"question": question}, context=context, config={"max_concurrency": 100}
