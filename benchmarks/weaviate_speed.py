@@ -67,7 +67,7 @@ async def compare_writes(ours: WeaviateIndex, collection: Any, chunks: list[Chun
     taken = {"ours": 0.0, "bare": 0.0}
 
     async def write_bare(start: int) -> None:
-        for first in range(start, start + turn, BATCH):
+        for first in range(start, min(start + turn, len(objects)), BATCH):
             await collection.data.insert_many(objects[first : first + BATCH])
 
     for start in range(0, len(chunks), turn):

@@ -98,6 +98,7 @@ async def test_closing_twice_or_before_the_first_call_is_harmless(
 
 
 def test_nothing_is_left_open(weaviate_double: WeaviateDouble) -> None:
+    """Applications were warned of connections that nobody closed (dify#29299)."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
 
@@ -110,8 +111,10 @@ def test_nothing_is_left_open(weaviate_double: WeaviateDouble) -> None:
     assert [str(warning.message) for warning in caught] == []
 
 
+@pytest.mark.slow
 def test_a_forked_process_makes_a_connection_of_its_own(weaviate_double: WeaviateDouble) -> None:
-    """Servers that connect once and then fork their workers used to hang in the workers."""
+    """Servers that connect once and then fork their workers used to hang in the workers
+    (weaviate-python-client#1292 and #1309)."""
     script = multiprocessing.get_context("spawn").Process(
         target=_fork_after_use, args=(weaviate_double.url,)
     )
