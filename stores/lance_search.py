@@ -121,8 +121,8 @@ def _alone(id: str) -> str:
 
 async def _rank(table: AsyncTable, query: Query, where: str | None) -> _Found:
     spec = query.spec
-    deep = spec.mode == "hybrid" or spec.group_by_parent
-    limit = max(spec.k, LEG_DEPTH) if deep else spec.k
+    # Deep even for a small k: a quantized index finds the best 10 surely only among the best 100.
+    limit = max(spec.k, LEG_DEPTH)
     vector, keyword = await asyncio.gather(
         _vector_leg(table, query, where, limit), _keyword_leg(table, query, where, limit)
     )
