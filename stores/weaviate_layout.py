@@ -136,8 +136,7 @@ class Layout:
         if made.analysis != ANALYSIS_VERSION:
             raise IndexSchemaMismatch(
                 f"The index at {self._where} was made with version {made.analysis} of the text "
-                f"analysis, this is {ANALYSIS_VERSION}. Copy it with `ragweave copy`, or ingest "
-                f"into another index."
+                f"analysis, this is {ANALYSIS_VERSION}. Ingest into another index."
             )
 
     async def _description(self, client: WeaviateAsyncClient) -> str | None:
