@@ -24,7 +24,7 @@ INSTALL = $(PIP) install --quiet --use-pep517 --editable
 RAGWEAVE = $(BIN)/python -m ragweave.serving.cli
 PYTEST = $(BIN)/python -m pytest
 DEMO_INDEX := lance:.ragweave/demo
-export QUESTION ?= What does CRAG do when the documents do not suffice?
+export QUESTION ?= When does a question leave for the web?
 
 .DEFAULT_GOAL := help
 .PHONY: help demo setup test lint types unit test-all test-slow test-clone clean
