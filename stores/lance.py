@@ -331,7 +331,7 @@ class LanceIndex:
         if made.analysis != ANALYSIS_VERSION:
             raise IndexSchemaMismatch(
                 f"{self.name} was made with version {made.analysis} of the text analysis, this is "
-                f"{ANALYSIS_VERSION}. Copy it with `ragweave copy`, or ingest into another index."
+                f"{ANALYSIS_VERSION}. Ingest into another index."
             )
 
     async def _query(self, spec: SearchSpec, made: IndexSpec) -> Query:

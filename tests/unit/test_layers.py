@@ -23,7 +23,7 @@ BELOW = {
 }
 """What the modules of each folder may import, besides those of the folder itself."""
 
-HEAVY = ("lancedb", "weaviate", "tavily", "wordllama", "pypdfium2", "bs4", "rich", "typer")
+HEAVY = ("lancedb", "weaviate", "tavily", "wordllama", "pypdfium2", "bs4", "typer")
 
 
 def imports(path: Path) -> Iterator[str]:
