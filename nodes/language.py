@@ -19,15 +19,26 @@ _SCRIPTS = (
 )
 """Languages that a script tells, in the order of looking; Latin and Cyrillic tell none."""
 SAME_AS_QUESTION = "the language of the question"
+SAME_AS_DOCUMENT = "the language of the document"
+LOOKED_AT = 2_000
+"""Characters of a document by which its language is told."""
 
 
 def answer_language(context: RagContext, question: str) -> str:
     """The language to write in: the context's, or the one that the question's script tells."""
-    if context.language:
-        return context.language
-    return next((name for name, script in _SCRIPTS if script.search(question)), SAME_AS_QUESTION)
+    return context.language or _by_script(question) or SAME_AS_QUESTION
 
 
 def named_language(context: RagContext, question: str) -> Section | None:
-    """A prompt's section that names it."""
+    """A prompt's section that names the language of an answer."""
     return language_section(answer_language(context, question))
+
+
+def document_language(context: RagContext, text: str) -> Section | None:
+    """A prompt's section that names the language of what is written about a document."""
+    told = context.language or _by_script(text[:LOOKED_AT]) or SAME_AS_DOCUMENT
+    return language_section(told)
+
+
+def _by_script(text: str) -> str | None:
+    return next((name for name, script in _SCRIPTS if script.search(text)), None)
