@@ -9,10 +9,12 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.servers.openai_stub import OpenAIStub
 
@@ -84,11 +86,19 @@ def test_json_is_valid(page: Path) -> None:
     assert all(isinstance(value, dict | list) for value in shown)
 
 
-def pages_with(language: str) -> list[Path]:
-    return [page for page in PAGES if any(block.language == language for block in blocks(page))]
+def pages_with(language: str, *, without: Collection[str] = ()) -> list[ParameterSet]:
+    """Pages with code of a language. Only the README's is run every time: each takes seconds."""
+    pages = [page for page in PAGES if any(block.language == language for block in blocks(page))]
+    return [
+        pytest.param(
+            page, id=named(page), marks=[] if page.name == "README.md" else pytest.mark.slow
+        )
+        for page in pages
+        if page.name not in without
+    ]
 
 
-@pytest.mark.parametrize("page", pages_with("bash"), ids=named)
+@pytest.mark.parametrize("page", pages_with("bash"))
 def test_commands_work(page: Path, folder: Path) -> None:
     for block in blocks(page):
         for command in block.commands if block.language == "bash" else []:
@@ -110,10 +120,7 @@ def check(command: str, folder: Path) -> None:
         assert [program, *arguments[:1]] == ["langgraph", "dev"], f"no test runs: {command}"
 
 
-ALONE = [page for page in pages_with("python") if page.name not in WITH_SERVER]
-
-
-@pytest.mark.parametrize("page", ALONE, ids=named)
+@pytest.mark.parametrize("page", pages_with("python", without=WITH_SERVER))
 def test_python_works(page: Path, folder: Path, tmp_path: Path) -> None:
     run([sys.executable, "-m", "ragweave.serving.cli", "ingest", "README.md", "docs"], folder)
     script = tmp_path / "page.py"

@@ -33,6 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_example(example: Path, folder: Path) -> None:
     with TavilyStub(lambda request: [web_result("Madrid is the capital of Spain.")]) as web:

@@ -92,7 +92,11 @@ def asking(harbour: Path, web: TavilyStub) -> Terminal:
 
 @pytest.mark.parametrize(
     ("reply", "searched", "shown"),
-    [("\n", 1, "Madrid"), ("n\n", 0, "no_evidence"), ("Spain capital\n", 1, "Madrid")],
+    [
+        ("Spain capital\n", 1, "Madrid"),
+        pytest.param("\n", 1, "Madrid", marks=pytest.mark.slow),
+        pytest.param("n\n", 0, "no_evidence", marks=pytest.mark.slow),
+    ],
 )
 def test_a_person_decides_about_the_web(
     harbour: Path, web: TavilyStub, reply: str, searched: int, shown: str
@@ -114,6 +118,7 @@ def test_a_person_leaves(harbour: Path, web: TavilyStub) -> None:
     assert web.queries == []
 
 
+@pytest.mark.slow
 def test_colours_only_where_they_are_wanted(harbour: Path) -> None:
     plain, coloured = (
         Terminal(harbour, "search", "ships", NO_COLOR="1"),
