@@ -53,13 +53,16 @@ def numbered(sources: Iterable[Source]) -> list[Source]:
     return [{**source, "number": number} for number, source in enumerate(unique.values(), 1)]
 
 
-def traced_documents(sources: Iterable[Source]) -> list[dict[str, Any]]:
-    """Sources as LangSmith shows the documents of a retriever run, long texts trimmed."""
+def traced_documents(sources: Iterable[Source] | None) -> list[dict[str, Any]]:
+    """Sources as LangSmith shows the documents of a retriever run, long texts trimmed.
+
+    A search that failed gives it None.
+    """
     return [
         {
             "type": "Document",
             "page_content": source["text"][:TRACED_CHARACTERS],
             "metadata": {name: source[name] for name in ("id", "title", "path", "url", "score")},
         }
-        for source in sources
+        for source in sources or ()
     ]
