@@ -14,6 +14,7 @@ import typer
 from ragweave.serving.cli.ask import ask
 from ragweave.serving.cli.doctor import doctor
 from ragweave.serving.cli.draw import draw
+from ragweave.serving.cli.graph_index import graph_index
 from ragweave.serving.cli.ingest import ingest
 from ragweave.serving.cli.screen import complain
 from ragweave.serving.cli.search import search
@@ -60,8 +61,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (ingest, search, ask, settings, draw, doctor):
-    app.command()(command)
+for command in (ingest, search, ask, graph_index, settings, draw, doctor):
+    app.command(command.__name__.replace("_", "-"))(command)
 
 
 def _print_version(wanted: bool) -> None:
