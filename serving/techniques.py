@@ -70,5 +70,6 @@ def settled(schema: type[ContextT], settings: Mapping[str, Any], kind: str) -> C
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     """One line about a name that does not exist, with the nearest ones that do."""
     names = list(known)
-    near = get_close_matches(name, names, n=3) or names
-    return f'There is no {kind} "{name}". Did you mean {" or ".join(near)}?'
+    if near := get_close_matches(name, names, n=3):
+        return f'There is no {kind} "{name}". Did you mean {" or ".join(near)}?'
+    return f'There is no {kind} "{name}". There are: {", ".join(names)}.'

@@ -17,7 +17,8 @@ T = TypeVar("T")
 Index = Annotated[
     str | None,
     typer.Option(
-        help="lance:PATH or weaviate:URL. Default: lance:.ragweave/index, or RAGWEAVE_INDEX.",
+        help="lance:PATH, weaviate:URL or graphrag:PATH. Default: lance:.ragweave/index, or "
+        "RAGWEAVE_INDEX.",
         show_default=False,
     ),
 ]
