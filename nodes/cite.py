@@ -96,6 +96,8 @@ class _Sources:
         quote = self._quote(claim, number)
         if quote is None or quote.grounded:
             return quote
+        if len(together) == 1:
+            return None
         quotes = [other for one in together if (other := self._quote(claim, one))]
         shared = frozenset[str]().union(*(other.found for other in quotes))
         jointly = len(shared) >= SUPPORTED * len(claim.terms)

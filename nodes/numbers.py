@@ -118,12 +118,12 @@ def _plain(digits: str) -> str:
 
 
 def _parts(number: str) -> Iterator[str]:
-    """Of `3.11.2` also `3.11`, `11` and the rest; `1.000.000` is also 1000000."""
-    if "." not in number:
-        return
+    """Of `3.11.2` also `3.11`; of `2019.8.28` also its parts; `1.000.000` is also 1000000."""
     pieces = number.split(".")
+    if len(pieces) < 3:
+        return
     yield from (_plain(piece) for piece in pieces)
-    yield from (".".join(pieces[:count]) for count in range(2, len(pieces)))
+    yield ".".join(pieces[:2])
     if all(len(piece) == 3 for piece in pieces[1:]):
         yield "".join(pieces)
 

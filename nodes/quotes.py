@@ -51,7 +51,7 @@ _WORTH_SPELLING = 0.35
 _SAME_WORD = 86
 """rapidfuzz ratio above which two words are the same, up to an ending or a slip."""
 _SHORTEST_ALIKE = 5
-_LEAST_TOLD = 0.3
+_LEAST_TOLD = 0.5
 """Share of the terms that the text itself must hold before the title can stand for others."""
 _OTHER_SCRIPT = 0.8
 """Share needed where only names and numbers can be compared, since the scripts differ."""
@@ -63,7 +63,7 @@ _SAMPLE = 20_000
 _LONGEST_CLAIM = 4_000
 _SHORTEST_COPY = 8
 """Letters from which a sentence copied word for word is quoted exactly, not with what is around."""
-_MOST_POSTINGS = 20_000
+_MOST_POSTINGS = 5_000
 
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
@@ -90,7 +90,9 @@ _FULL_NAME = re.compile(
     rf"(?:[\s\-](?:(?:van|von|de|da|di|der|den|la|le|bin|al)\s){{0,2}}[{_UPPER}][{_LOWER}]+)+"
 )
 _IDENTIFIER = re.compile(r"\b\w*(?:[a-z_][A-Z]|[A-Z]{2}|_|[A-Za-z]\d)\w*")
+_LABEL = re.compile(rf"(?<=[{_LOWER}\d,;] )[{_UPPER}]\w+|《[^》]{{1,40}}》|{_IDENTIFIER.pattern}")
 _ADDRESS = re.compile(r"\(?https?://[^\s<>\"]+")
+_NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 _WORD = re.compile(r"\w{2,}")
 _ROUGH = re.compile(r"[^\W\d_]{2,}|\d+")
 
@@ -103,7 +105,9 @@ class Claim:
     terms: frozenset[str]
     """Informative terms; numbers as `#5`."""
     special: frozenset[str]
-    """Terms that are the same in every language: numbers, names, identifiers."""
+    """Terms that are the same in every language: numbers, identifiers."""
+    labels: frozenset[str]
+    """Terms that only name what is talked about: these, names, titles in 《》."""
     numbers: frozenset[str]
     names: frozenset[str]
     """Full names in Latin script, folded."""
@@ -146,6 +150,7 @@ def claim_of(text: str) -> Claim:
         text,
         terms=words | _tagged(stated),
         special=special | _tagged(stated),
+        labels=special | _tagged(stated) | _informative(" ".join(_LABEL.findall(text))),
         numbers=stated,
         names=frozenset(_folded(match[0]) for match in _FULL_NAME.finditer(text)),
     )
@@ -175,6 +180,8 @@ class SourceText:
         best = nlargest(_MOST_LOOKED_AT, self._passages(claim, wanted)) if wanted else []
         if not best:
             return None
+        if best[0].share < _WORTH_SPELLING:
+            return Quote(*self._span(best[0]), wanted & self._held(best[0]), grounded=False)
         if best[0].share < needed:
             best = [self._spelled(claim, wanted, passage) for passage in best]
         passage = self._likest(claim, best)
@@ -209,25 +216,24 @@ class SourceText:
                 if last == first or not held[last] <= together:
                     together |= held[last]
                     cost = EXTRA_SENTENCE * (last - first)
-                    share = self._share(wanted, together) - cost
+                    share = self._share(claim, wanted, together) - cost
                     preference = (len(together), first - last, -first)
                     yield Passage(share, preference, first, last)
 
-    def _share(self, wanted: frozenset[str], found: set[str]) -> float:
-        """Share of the wanted terms found; those of the title need not be repeated in the text."""
-        untold = (wanted - found) & self._known
-        if len(found) < _LEAST_TOLD * len(wanted):
-            return len(found) / len(wanted)
+    def _share(self, claim: Claim, wanted: frozenset[str], found: set[str]) -> float:
+        """Share of the wanted terms found. What the title names need not be named again."""
+        share = len(found) / len(wanted)
+        if share < _LEAST_TOLD:
+            return share
+        untold = (claim.labels & wanted & self._known) - found
         return len(found) / (len(wanted) - len(untold))
 
     def _spelled(self, claim: Claim, wanted: frozenset[str], passage: Passage) -> Passage:
-        """The passage judged again by spelling, if that can make a difference."""
-        if passage.share < _WORTH_SPELLING:
-            return passage
+        """The passage judged again by spelling."""
         held = self._held(passage)
         alike = {term for term in wanted - held if _spelled_alike(term, held)}
         cost = EXTRA_SENTENCE * (passage.last - passage.first)
-        share = self._share(wanted, set(wanted & held) | alike) - cost
+        share = self._share(claim, wanted, set(wanted & held) | alike) - cost
         if share < SUPPORTED:
             text = self.text[slice(*self._span(passage))]
             share = max(share, SUPPORTED if _texts_alike(claim.text, text) else 0)
@@ -243,8 +249,8 @@ class SourceText:
         ]
         if len(close) == 1:
             return best
-        ours = _alphanumeric(claim.text)[0]
-        texts = [_alphanumeric(self.text[slice(*self._span(passage))])[0] for passage in close]
+        ours = _alphanumeric(claim.text)
+        texts = [_alphanumeric(self.text[slice(*self._span(passage))]) for passage in close]
         alike = [fuzz.ratio(ours, text) for text in texts]
         return close[alike.index(max(alike))]
 
@@ -269,14 +275,15 @@ class SourceText:
         """Sentences worth comparing, in order: all, or the likeliest of a long source."""
         if len(self._units) <= MOST_UNITS:
             return list(range(len(self._units)))
-        postings = sorted(
-            (self._index[key] for key in _rough(claim.text) & self._index.keys()), key=len
-        )
+        postings = [self._index[key] for key in _rough(claim.text) & self._index.keys()]
         likely: Counter[int] = Counter()
-        for units in postings:
-            likely.update(
-                dict.fromkeys(units[:_MOST_POSTINGS], math.log(len(self._units) / len(units)))
-            )
+        looked_at = 0
+        for units in sorted(postings, key=len):  # rare beginnings first: they tell the most
+            looked_at += len(units)
+            if likely and looked_at > _MOST_POSTINGS:
+                break
+            rarity = math.log(len(self._units) / len(units))
+            likely.update(dict.fromkeys(units[:_MOST_POSTINGS], rarity))
         best = nlargest(MOST_UNITS // 3, likely, key=lambda unit: (likely[unit], -unit))
         near = {unit + offset for unit in best for offset in (-1, 0, 1)}
         return sorted(unit for unit in near if 0 <= unit < len(self._units))
@@ -332,6 +339,8 @@ def _rough(text: str) -> set[str]:
 
 def _folded(text: str) -> str:
     """Lower case, without accents."""
+    if text.isascii():
+        return text.lower()
     decomposed = unicodedata.normalize("NFKD", text).casefold()
     return "".join(filterfalse(unicodedata.combining, decomposed))
 
@@ -344,25 +353,24 @@ def _spelled_alike(term: str, others: Iterable[str]) -> bool:
 
 def _texts_alike(claim: str, passage: str) -> bool:
     """Whether the claim, letter by letter, is much like a part of the passage."""
-    ours, theirs = _alphanumeric(claim)[0], _alphanumeric(passage)[0]
+    ours, theirs = _alphanumeric(claim), _alphanumeric(passage)
     alike = fuzz.partial_ratio if len(ours) <= len(theirs) else fuzz.ratio
     return alike(ours, theirs) >= 100 * SPELLED_ALIKE
 
 
 def _copied(claim: str, passage: str) -> Span | None:
     """Where the passage holds the claim word for word, whatever the case and punctuation."""
-    ours = _alphanumeric(claim)[0]
-    theirs, places = _alphanumeric(passage)
-    at = theirs.find(ours) if len(ours) >= _SHORTEST_COPY else -1
-    return Span(places[at], places[at + len(ours) - 1] + 1) if at >= 0 else None
+    ours = _alphanumeric(claim)
+    at = _alphanumeric(passage).find(ours) if len(ours) >= _SHORTEST_COPY else -1
+    if at < 0:
+        return None
+    places = [place for place, character in enumerate(passage) for _ in _squeezed(character)]
+    return Span(places[at], places[at + len(ours) - 1] + 1)
 
 
-def _alphanumeric(text: str) -> tuple[str, list[int]]:
-    """Letters and digits, folded, and where in the text each stands."""
-    folded = [
-        (letter, place)
-        for place, character in enumerate(text)
-        for letter in unicodedata.normalize("NFKD", character).casefold()
-        if letter.isalnum()
-    ]
-    return "".join(letter for letter, _ in folded), [place for _, place in folded]
+def _squeezed(text: str) -> str:
+    """Letters and digits alone, folded; that of a text is that of its characters, joined."""
+    return _NOT_ALPHANUMERIC.sub("", _folded(text))
+
+
+_alphanumeric = lru_cache(maxsize=2_048)(_squeezed)
