@@ -16,7 +16,6 @@ from ragweave.nodes.context_candidates import (
     ranked_units,
 )
 from ragweave.nodes.context_records import CountTokens, LocalContext
-from ragweave.state.local_search import ContextLimits
 from ragweave.nodes.graphrag_tables import (
     CLAIMS,
     ENTITIES,
@@ -26,6 +25,7 @@ from ragweave.nodes.graphrag_tables import (
     Table,
     with_links,
 )
+from ragweave.state.local_search import ContextLimits
 from ragweave.stores.graph import Entity, GraphTables
 
 NO_REPORTS = "[]"
