@@ -87,4 +87,8 @@ def _load() -> StaticModel:
     folder = Path(spec.origin).parent
     with safe_open(folder / _VECTORS, framework="np") as file:
         vectors = file.get_tensor("embedding.weight").astype(np.float32)
-    return StaticModel(Tokenizer.from_file(str(folder / _TOKENIZER)), vectors)
+    tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
+    # Without pre-tokenization its cache is keyed by whole texts, which hardly ever repeat: it only
+    # grows, to 100 MB, and the threads wait for each other at it.
+    tokenizer.model._resize_cache(0)
+    return StaticModel(tokenizer, vectors)
