@@ -61,7 +61,7 @@ def grades(*verdicts: str) -> dict[str, Any]:
 
 
 def context(index: str, **settings: Any) -> CragContext:
-    return CragContext(index=index, model="openai:stub", top_k=4, **settings)
+    return CragContext(index=index, **{"model": "openai:stub", "top_k": 4, **settings})
 
 
 def calls(stub: OpenAIStub) -> dict[str | None, int]:
