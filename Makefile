@@ -48,7 +48,7 @@ types: $(ALL)
 	@$(BIN)/python -m mypy --strict .typing/ragweave tests
 
 unit: $(ALL)
-	@$(PYTEST) -m "not slow"
+	@$(PYTEST) -n 2 --dist loadfile -m "not slow"
 
 test-all: test test-slow test-clone ## And what takes longer, each part also by its own name
 

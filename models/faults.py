@@ -67,6 +67,8 @@ def faults_of(model: str) -> Iterator[None]:
 
 def fault(error: Exception, model: str) -> RagweaveError:
     """The error to raise instead of `error`, which calling `model` raised."""
+    while isinstance(error, ExceptionGroup):  # of a task group that a client works with
+        error = error.exceptions[0]
     status, reason = _status(error), without_secrets(_one_line(error))
     told = f"{model}: {f'{status} ' if status else ''}{reason}"
     if status in _KEY_STATUS:
