@@ -52,8 +52,11 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def no_blocking_calls() -> Iterator[BlockBuster]:
-    """Raise BlockingError where async code blocks its event loop."""
+def no_blocking_calls(only_loopback: None) -> Iterator[BlockBuster]:
+    """Raise BlockingError where async code blocks its event loop.
+
+    Both patch sockets, and have to be undone in the opposite order, or each test leaves a layer.
+    """
     with blockbuster_ctx() as blockbuster:
         yield blockbuster
 
