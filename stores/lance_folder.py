@@ -28,6 +28,9 @@ from ragweave.state.errors import (
 TENANTS = "tenants"
 """Sub-folder that holds a folder of its own for each tenant."""
 
+METADATA_CACHE_BYTES = 16 * 2**20
+"""Left to itself it keeps the metadata of every version that a long write leaves, up to 1 GB."""
+
 # What LanceDB raises, whatever went wrong: its own errors come as one of these.
 _FAULTS = (OSError, RuntimeError, ValueError, pa.ArrowException)
 
@@ -113,7 +116,9 @@ class LanceFolder:
     async def _connect(self) -> AsyncConnection:
         if self._connection is None:
             self._connection = await lancedb.connect_async(
-                str(self.path), read_consistency_interval=timedelta(0)
+                str(self.path),
+                read_consistency_interval=timedelta(0),
+                session=lancedb.Session(metadata_cache_size_bytes=METADATA_CACHE_BYTES),
             )
         return self._connection
 
