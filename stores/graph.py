@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
+from ragweave.state.errors import IndexSchemaMismatch
 from ragweave.stores.base import IndexSpec
 
 TableName = Literal[
@@ -276,6 +277,19 @@ class Neighbour:
     id: str
     score: float
     """Higher is nearer."""
+
+
+def check_dimension(vector: Sequence[float], dimension: int) -> None:
+    """Check that a question's vector can be compared with those of a graph.
+
+    Raises:
+        IndexSchemaMismatch: it has another dimension.
+    """
+    if len(vector) != dimension:
+        raise IndexSchemaMismatch(
+            f"The graph's vectors have {dimension} dimensions, the question's vector has "
+            f"{len(vector)}. Use the embeddings that the graph was made with."
+        )
 
 
 @dataclass(frozen=True, slots=True)

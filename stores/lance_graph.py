@@ -24,6 +24,7 @@ from ragweave.stores.graph import (
     GraphTables,
     Neighbour,
     TableName,
+    check_dimension,
 )
 from ragweave.stores.graph_json import from_json, to_json
 from ragweave.stores.lance_folder import LanceFolder
@@ -152,11 +153,7 @@ class LanceGraph:
         opened = await self._rows[table].open()
         if made is None or opened is None:
             return []
-        if len(vector) != made.dimension:
-            raise IndexSchemaMismatch(
-                f"The graph's vectors have {made.dimension} dimensions, the question's vector has "
-                f"{len(vector)}. Use the embeddings that the graph was made with."
-            )
+        check_dimension(vector, made.dimension)
         async with self._folder.guard("be searched", READ_SECONDS):
             query = opened.query().nearest_to(list(vector)).distance_type(distance).limit(k)
             query = query.where("vector IS NOT NULL" + (f" AND {where}" if where else ""))

@@ -15,8 +15,9 @@ from ragweave.stores.graph import GraphIndex, GraphReader
 _BACKENDS = {  # (module, class); imported when the first graph of its kind is opened
     "graphrag": ("ragweave.stores.graphrag", "GraphRagFolder"),
     "lance": ("ragweave.stores.lance_graph", "LanceGraph"),
+    "weaviate": ("ragweave.stores.weaviate_graph", "WeaviateGraph"),
 }
-_KINDS = "lance:PATH, graphrag:PATH"
+_KINDS = "lance:PATH, weaviate:URL, graphrag:PATH"
 
 _Key = tuple[int, Path | None, str, str | None]
 """Process, working folder if the name's path starts there, name, tenant."""
@@ -56,6 +57,14 @@ async def open_graph(name: str, *, tenant: str | None = None) -> GraphReader:
     if key not in opened:
         opened.setdefault(key, await asyncio.to_thread(_build, kind, name, tenant))
     return opened[key]
+
+
+async def aclose_graphs() -> None:
+    """Close what was opened on the running event loop."""
+    opened = _opened_here()
+    graphs = list(opened.values())
+    opened.clear()
+    await asyncio.gather(*(graph.aclose() for graph in graphs))
 
 
 def _path_in(name: str) -> str:

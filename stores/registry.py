@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from ragweave.state.errors import InvalidSetting
 from ragweave.stores.base import Index
+from ragweave.stores.open_graph import aclose_graphs
 
 if TYPE_CHECKING:
     from langchain_core.retrievers import BaseRetriever
@@ -76,11 +77,11 @@ async def open_index(name: str, *, tenant: str | None = None) -> Index:
 
 
 async def aclose_all() -> None:
-    """Close what was opened on the running event loop; call it before the loop ends."""
+    """Close indexes and graphs opened on the running event loop; call it before the loop ends."""
     opened = _opened_here()
     indexes = list(opened.values())
     opened.clear()
-    await asyncio.gather(*(index.aclose() for index in indexes))
+    await asyncio.gather(*(index.aclose() for index in indexes), aclose_graphs())
 
 
 def _opened_here() -> dict[_Key, Index]:

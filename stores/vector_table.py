@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.state.errors import IndexSchemaMismatch
-from ragweave.stores.graph import Neighbour
+from ragweave.stores.graph import Neighbour, check_dimension
 
 Matrix = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -56,12 +55,8 @@ class VectorTable:
         return dict(zip(self.ids, self.matrix.tolist(), strict=True))
 
     def _query(self, vector: Sequence[float]) -> Matrix:
-        query = np.asarray(vector, dtype=np.float32)
-        if query.shape != (self.dimension,):
-            raise IndexSchemaMismatch(
-                f"The graph's vectors have {self.dimension} dimensions, the question's vector has "
-                f"{query.size}. Use the embeddings that the graph was made with."
-            )
+        check_dimension(vector, self.dimension)
+        query: Matrix = np.asarray(vector, dtype=np.float32)
         return query
 
     def _best(self, scores: np.ndarray[Any, Any], k: int) -> list[Neighbour]:

@@ -65,7 +65,7 @@ class WeaviateIndex:
         address = access.address
         self._access = access
         self._vector = address.vector
-        self._layout = Layout(access)
+        self._layout = Layout(access, address.collection)
         self._chunks = Table(
             access,
             address.collection,

@@ -1,7 +1,8 @@
-"""Making the collections of an index, and knowing what they were made for."""
+"""Making the collections of an index or a graph, and knowing what they were made for."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 from typing import Any
@@ -15,6 +16,7 @@ from ragweave.stores.analysis import ANALYSIS_VERSION
 from ragweave.stores.base import IndexSpec
 from ragweave.stores.checks import check_spec
 from ragweave.stores.weaviate_access import Access
+from ragweave.stores.weaviate_address import Address
 from ragweave.stores.weaviate_schema import (
     Made,
     chunk_collection,
@@ -27,11 +29,35 @@ _REMEMBERED_SECONDS = 60
 """How long an index may have been made anew by others before it is noticed."""
 
 
-class Layout:
-    """The collections of one index as one tenant sees them."""
+Definitions = Callable[..., list[dict[str, Any]]]
+"""From spec, address and `tenants` to the arguments that create each collection. The main one,
+which says what they were made for, comes last: where it is, everything is."""
 
-    def __init__(self, access: Access) -> None:
+
+def index_collections(spec: IndexSpec, address: Address, *, tenants: bool) -> list[dict[str, Any]]:
+    """What creates the collections of an index: parents, documents, and the chunks as the main."""
+    return [
+        parent_collection(address, tenants=tenants),
+        document_collection(address, tenants=tenants),
+        chunk_collection(spec, address, tenants=tenants),
+    ]
+
+
+class Layout:
+    """The collections of one index, or of one graph, as one tenant sees them."""
+
+    def __init__(
+        self,
+        access: Access,
+        main: str,
+        definitions: Definitions = index_collections,
+        *,
+        missing: str = "There is no index at {}. Make it with `ragweave ingest PATH`.",
+    ) -> None:
         self._access = access
+        self._main = main
+        self._definitions = definitions
+        self._missing = missing
         self._made: Made | None = None
         self._read_at = 0.0
 
@@ -43,11 +69,7 @@ class Layout:
         """
         address, tenant = self._access.address, self._access.tenant
         tenants = tenant is not None
-        definitions = [  # the chunks last: where they are, everything is
-            parent_collection(address, tenants=tenants),
-            document_collection(address, tenants=tenants),
-            chunk_collection(spec, address, tenants=tenants),
-        ]
+        definitions = self._definitions(spec, address, tenants=tenants)
         async with self._access.client() as client:
             description = await self._description(client)
             if description is None:
@@ -88,9 +110,7 @@ class Layout:
         """
         spec = await self.searched_spec()
         if spec is None:
-            raise IndexMissing(
-                f"There is no index at {self._where}. Make it with `ragweave ingest PATH`."
-            )
+            raise IndexMissing(self._missing.format(self._where))
         return spec
 
     async def ping(self) -> str:
@@ -98,14 +118,14 @@ class Layout:
         async with self._access.client() as client:
             meta = await client.get_meta()
         with suppress(IndexMissing, IndexSchemaMismatch):  # an answer by gRPC all the same
-            async with self._access.reading(self._access.address.collection) as collection:
+            async with self._access.reading(self._main) as collection:
                 await collection.query.fetch_objects(limit=1, return_properties=[])
         return f"Weaviate {meta['version']}"
 
     def _fitting(self, description: str) -> Made:
         """What the description says, if this tenant and this version can use it."""
         address = self._access.address
-        made = read_description(description, address.collection)
+        made = read_description(description, self._main)
         if made.tenants and self._access.tenant is None:
             fault = "holds several tenants: name one"
         elif not made.tenants and self._access.tenant is not None:
@@ -126,25 +146,23 @@ class Layout:
                 return None
             made = self._fitting(description)
             tenant = self._access.tenant
-            collection = client.collections.use(self._access.address.collection)
+            collection = client.collections.use(self._main)
             if tenant is not None and not await collection.tenants.exists(tenant):
                 return None
         self._remember(made)
         return made
 
     def _check_analysis(self, made: Made) -> None:
-        if made.analysis != ANALYSIS_VERSION:
+        if made.analysis not in (None, ANALYSIS_VERSION):
             raise IndexSchemaMismatch(
                 f"The index at {self._where} was made with version {made.analysis} of the text "
                 f"analysis, this is {ANALYSIS_VERSION}. Ingest into another index."
             )
 
     async def _description(self, client: WeaviateAsyncClient) -> str | None:
-        """The chunk collection's description; None if there is no such collection."""
+        """The main collection's description; None if there is no such collection."""
         try:
-            config = await client.collections.use(self._access.address.collection).config.get(
-                simple=True
-            )
+            config = await client.collections.use(self._main).config.get(simple=True)
         except UnexpectedStatusCodeError as error:
             if error.status_code == 404:
                 return None
@@ -160,7 +178,7 @@ class Layout:
 
     @property
     def _where(self) -> str:
-        return f"{self._access.address.server} ({self._access.address.collection})"
+        return f"{self._access.address.server} ({self._main})"
 
 
 async def _create(client: WeaviateAsyncClient, definition: dict[str, Any]) -> None:

@@ -79,7 +79,7 @@ def chunk_row(checked: CheckedChunk, collection: str, vector: str) -> Row:
     for field, value in checked.fields.items():
         if value is not None:
             properties |= _field(field, value)
-    return _row(chunk.id, collection, properties, {vector: checked.vector.tolist()})
+    return make_row(chunk.id, collection, properties, {vector: checked.vector.tolist()})
 
 
 def parent_row(parent: Parent, collection: str) -> Row:
@@ -95,7 +95,7 @@ def parent_row(parent: Parent, collection: str) -> Row:
         "parts_json": to_json([dict(part) for part in parent.parts], "parts"),
         "meta_json": to_json(dict(parent.metadata)),
     }
-    return _row(parent.id, collection, properties)
+    return make_row(parent.id, collection, properties)
 
 
 def document_row(document: DocumentRecord, collection: str) -> Row:
@@ -113,7 +113,7 @@ def document_row(document: DocumentRecord, collection: str) -> Row:
         "chunks": document.chunks,
         "meta_json": to_json(dict(document.metadata)),
     }
-    return _row(document.id, collection, properties)
+    return make_row(document.id, collection, properties)
 
 
 def read_chunk(found: Any, vector: str) -> Chunk:
@@ -167,12 +167,13 @@ def searched_terms(title: str | None, text: str) -> str:
     return " ".join(terms(f"{title or ''}\n{text}"))
 
 
-def _row(
+def make_row(
     id: str,
     collection: str,
     properties: dict[str, Any],
     vectors: dict[str, list[float]] | None = None,
 ) -> Row:
+    """An object of these properties, without those that are None."""
     present = {name: value for name, value in properties.items() if value is not None}
     texts = sum(len(value.encode()) for value in present.values() if isinstance(value, str))
     numbers = sum(len(vector) for vector in (vectors or {}).values())

@@ -41,10 +41,11 @@ _FIELD_TYPES: Mapping[FieldType, DataType] = {
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a chunk collection was made for, as it says itself."""
+    """What an index or a graph was made for, as its main collection says itself."""
 
     spec: IndexSpec
-    analysis: int
+    analysis: int | None
+    """Version of the text analysis; None for a graph, whose text is not searched."""
     vector: str
     tenants: bool
 
@@ -76,12 +77,14 @@ def big_property(field: str) -> str:
     return f"{field_property(field)}_big"
 
 
-def describe(spec: IndexSpec, address: Address, *, tenants: bool) -> str:
-    """The description that a chunk collection is created with."""
+def describe(
+    spec: IndexSpec, address: Address, *, tenants: bool, analysis: int | None = ANALYSIS_VERSION
+) -> str:
+    """The description that a main collection is created with."""
     return json.dumps(
         {
             "ragweave": FORMAT,
-            "analysis": ANALYSIS_VERSION,
+            "analysis": analysis,
             "dimension": spec.dimension,
             "embeddings": spec.embeddings,
             "fields": dict(spec.fields),
@@ -93,7 +96,7 @@ def describe(spec: IndexSpec, address: Address, *, tenants: bool) -> str:
 
 
 def read_description(description: str | None, collection: str) -> Made:
-    """What a chunk collection was made for.
+    """What a main collection was made for.
 
     Raises:
         IndexSchemaMismatch: it was not made by ragweave, or by a version with another layout.
@@ -121,8 +124,11 @@ def chunk_collection(spec: IndexSpec, address: Address, *, tenants: bool) -> dic
         "name": address.collection,
         "description": describe(spec, address, tenants=tenants),
         "properties": [
-            *(_text(name, filterable=True) for name in ("chunk_id", "document_id", "parent_id")),
-            _text("path", filterable=True),
+            *(
+                text_property(name, filterable=True)
+                for name in ("chunk_id", "document_id", "parent_id")
+            ),
+            text_property("path", filterable=True),
             Property(
                 name=TERMS,
                 data_type=DataType.TEXT,
@@ -130,8 +136,11 @@ def chunk_collection(spec: IndexSpec, address: Address, *, tenants: bool) -> dic
                 index_filterable=False,
                 index_searchable=True,
             ),
-            *(_text(name) for name in ("text", "title", "url", "content_hash", "meta_json")),
-            *(_number(name) for name in ("page", "start", "end")),
+            *(
+                text_property(name)
+                for name in ("text", "title", "url", "content_hash", "meta_json")
+            ),
+            *map(number_property, ("page", "start", "end")),
             *(item for name, kind in spec.fields.items() for item in _field(name, kind)),
         ],
         "vector_config": [
@@ -142,7 +151,7 @@ def chunk_collection(spec: IndexSpec, address: Address, *, tenants: bool) -> dic
                 ),
             )
         ],
-        **_placement(address, tenants=tenants),
+        **placement(address, tenants=tenants),
     }
 
 
@@ -151,10 +160,10 @@ def parent_collection(address: Address, *, tenants: bool) -> dict[str, Any]:
     return {
         "name": parents_of(address.collection),
         "properties": [
-            _text("parent_id", filterable=True),
-            *(_text(name) for name in ("text", "title", "parts_json", "meta_json")),
+            text_property("parent_id", filterable=True),
+            *map(text_property, ("text", "title", "parts_json", "meta_json")),
         ],
-        **_placement(address, tenants=tenants),
+        **placement(address, tenants=tenants),
     }
 
 
@@ -163,25 +172,30 @@ def document_collection(address: Address, *, tenants: bool) -> dict[str, Any]:
     return {
         "name": documents_of(address.collection),
         "properties": [
-            _text("document_id", filterable=True),
-            *(_text(name) for name in ("content_hash", "path", "title", "url", "meta_json")),
-            _number("chunks"),
+            text_property("document_id", filterable=True),
+            *(
+                text_property(name)
+                for name in ("content_hash", "path", "title", "url", "meta_json")
+            ),
+            number_property("chunks"),
         ],
-        **_placement(address, tenants=tenants),
+        **placement(address, tenants=tenants),
     }
 
 
 def _field(name: str, kind: FieldType) -> list[Property]:
     """Properties of a metadata field that can be filtered on."""
     if kind == "text":
-        return [_text(field_property(name), filterable=True)]
+        return [text_property(field_property(name), filterable=True)]
     number = Property(
         name=field_property(name), data_type=_FIELD_TYPES[kind], index_range_filters=True
     )
-    return [number, _text(big_property(name), filterable=True)] if kind == "int" else [number]
+    return (
+        [number, text_property(big_property(name), filterable=True)] if kind == "int" else [number]
+    )
 
 
-def _placement(address: Address, *, tenants: bool) -> dict[str, Any]:
+def placement(address: Address, *, tenants: bool) -> dict[str, Any]:
     """Stop words, tenants, replicas and shards, alike for all collections of an index."""
     return {
         "inverted_index_config": Configure.inverted_index(stopwords_preset=StopwordsPreset.NONE),
@@ -197,7 +211,7 @@ def _placement(address: Address, *, tenants: bool) -> dict[str, Any]:
     }
 
 
-def _text(name: str, *, filterable: bool = False) -> Property:
+def text_property(name: str, *, filterable: bool = False) -> Property:
     """A text that is kept as it is, and compared as a whole where it can be filtered on."""
     return Property(
         name=name,
@@ -208,5 +222,6 @@ def _text(name: str, *, filterable: bool = False) -> Property:
     )
 
 
-def _number(name: str) -> Property:
+def number_property(name: str) -> Property:
+    """A whole number that is kept but not filtered on."""
     return Property(name=name, data_type=DataType.INT, index_filterable=False)

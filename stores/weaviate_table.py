@@ -107,22 +107,16 @@ class Table(Generic[Record]):
         The server goes through a collection in an order of its own, so all ids are read first.
         """
         ids: list[str] = []
-        last: Any = None
-        with suppress(IndexMissing):
-            while True:
-                async with self._access.reading(self.collection) as collection:
-                    reply = await collection.query.fetch_objects(
-                        limit=_IDS_PER_PAGE, after=last, return_properties=[self._key, *read]
-                    )
-                if not reply.objects:  # a page that replicas disagree on may merely be short
-                    break
-                ids += [
-                    as_written(item.properties[self._key])
-                    for item in reply.objects
-                    if keep(item.properties)
-                ]
-                last = reply.objects[-1].uuid
+        async for page in self._walk([self._key, *read], _IDS_PER_PAGE):
+            ids += [
+                as_written(item.properties[self._key]) for item in page if keep(item.properties)
+            ]
         return sorted(ids)
+
+    async def everything(self, *, vectors: bool = False) -> AsyncIterator[list[Record]]:
+        """All records, page by page, in an order of the server's own."""
+        async for page in self._walk(self._properties, self._page, vectors=vectors):
+            yield [self._read(item) for item in page]
 
     async def ids_where(self, condition: WeaviateFilter) -> list[str] | None:
         """Ids of the records that pass a filter; None if there are more than can be found."""
@@ -170,6 +164,22 @@ class Table(Generic[Record]):
         except IndexMissing:
             return 0
         return int(reply.total_count or 0)
+
+    async def _walk(
+        self, properties: list[str], page: int, *, vectors: bool = False
+    ) -> AsyncIterator[list[Any]]:
+        """The server's objects, page by page."""
+        last: Any = None
+        with suppress(IndexMissing):
+            while True:
+                async with self._access.reading(self.collection) as collection:
+                    reply = await collection.query.fetch_objects(
+                        limit=page, after=last, return_properties=properties, include_vector=vectors
+                    )
+                if not reply.objects:  # a page that replicas disagree on may merely be short
+                    return
+                yield reply.objects
+                last = reply.objects[-1].uuid
 
     async def _insert(self, batch: Sequence[Row]) -> dict[str, str]:
         address = self._access.address

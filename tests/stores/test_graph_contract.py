@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from asyncio import to_thread
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +20,43 @@ from ragweave.stores.graph import TABLES, GraphChanges, GraphIndex, GraphTables
 from ragweave.stores.graphrag import GraphRagFolder
 from ragweave.stores.lance_graph import LanceGraph
 from ragweave.stores.open_graph import open_graph, register_graph
+from tests.stores.backends import BACKENDS
+
+Opened = Callable[[str], Awaitable[GraphIndex]]
 
 SPEC = IndexSpec(dimension=3072, embeddings="openai:text-embedding-3-large")
-KINDS = ("lance", "graphrag")
 
 
-@pytest.fixture(params=KINDS)
-def name(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return f"{request.param}:{tmp_path / 'graph'}"
+@pytest.fixture(params=[*BACKENDS, "graphrag"])
+def name(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    if request.param == "graphrag":
+        yield f"graphrag:{tmp_path / 'graph'}"
+    else:
+        with BACKENDS[request.param](tmp_path) as index_string:
+            yield index_string("docs")
 
 
 @pytest.fixture
-def graph(name: str) -> GraphIndex:
-    return opened(name)
+async def opened() -> AsyncIterator[Opened]:
+    """Opens a graph as another process would."""
+    graphs: list[GraphIndex] = []
+
+    async def open_(name: str) -> GraphIndex:
+        kinds: dict[str, Any] = {"graphrag": GraphRagFolder, "lance": LanceGraph}
+        if name.startswith("weaviate:"):
+            module = await to_thread(import_module, "ragweave.stores.weaviate_graph")
+            kinds["weaviate"] = module.WeaviateGraph
+        graphs.append(kinds[name.partition(":")[0]].from_url(name))
+        return graphs[-1]
+
+    yield open_
+    for graph in graphs:
+        await graph.aclose()
 
 
-def opened(name: str) -> GraphIndex:
-    """A graph as another process would open it."""
-    kind = GraphRagFolder if name.startswith("graphrag:") else LanceGraph
-    return kind.from_url(name)
+@pytest.fixture
+async def graph(name: str, opened: Opened) -> GraphIndex:
+    return await opened(name)
 
 
 @pytest.fixture
@@ -66,12 +86,17 @@ def same(one: GraphTables, other: GraphTables) -> bool:
 
 
 async def test_what_was_written_is_read_by_another_process(
-    graph: GraphIndex, name: str, dulce: GraphChanges, query: list[float], data: Path
+    graph: GraphIndex,
+    name: str,
+    dulce: GraphChanges,
+    query: list[float],
+    data: Path,
+    opened: Opened,
 ) -> None:
     await graph.ensure(SPEC)
     await graph.write(dulce)
 
-    other = opened(name)
+    other = await opened(name)
 
     assert same(await other.tables(), dulce.upsert)
     assert await other.spec() == SPEC
@@ -105,7 +130,7 @@ async def test_writing_twice_changes_nothing(graph: GraphIndex, dulce: GraphChan
 
 
 async def test_records_change_and_go_and_vectors_with_them(
-    graph: GraphIndex, name: str, dulce: GraphChanges
+    graph: GraphIndex, name: str, dulce: GraphChanges, opened: Opened
 ) -> None:
     await graph.ensure(SPEC)
     await graph.write(dulce)
@@ -120,7 +145,7 @@ async def test_records_change_and_go_and_vectors_with_them(
         )
     )
 
-    other = opened(name)
+    other = await opened(name)
     tables = await other.tables()
     assert tables.entity_by_id[first.id] == renamed
     assert second.id not in tables.entity_by_id
@@ -131,12 +156,16 @@ async def test_records_change_and_go_and_vectors_with_them(
 
 
 async def test_tables_are_read_anew_when_another_process_has_written(
-    graph: GraphIndex, name: str, dulce: GraphChanges, monkeypatch: pytest.MonkeyPatch
+    graph: GraphIndex,
+    name: str,
+    dulce: GraphChanges,
+    opened: Opened,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(graphrag, "RECHECK_SECONDS", 0)
     await graph.ensure(SPEC)
     await graph.write(dulce)
-    reader = opened(name)
+    reader = await opened(name)
     before = await reader.tables()
     assert await reader.tables() is before
 
@@ -170,13 +199,16 @@ async def test_a_query_of_another_dimension_is_refused(
         await graph.nearest_entities([1.0, 0.0], 3)
 
 
-async def test_what_graphrag_wrote_is_not_changed(data: Path) -> None:
+async def test_what_graphrag_wrote_is_not_changed(data: Path, opened: Opened) -> None:
+    folder = await opened(f"graphrag:{data / 'graphrag/dulce'}")
     with pytest.raises(IndexSchemaMismatch, match="written by GraphRAG"):
-        await opened(f"graphrag:{data / 'graphrag/dulce'}").ensure(SPEC)
+        await folder.ensure(SPEC)
 
 
-async def test_a_written_folder_has_graphrags_columns(tmp_path: Path, dulce: GraphChanges) -> None:
-    graph = opened(f"graphrag:{tmp_path / 'out'}")
+async def test_a_written_folder_has_graphrags_columns(
+    tmp_path: Path, dulce: GraphChanges, opened: Opened
+) -> None:
+    graph = await opened(f"graphrag:{tmp_path / 'out'}")
     await graph.ensure(SPEC)
     await graph.write(dulce)
 
@@ -193,7 +225,7 @@ async def test_a_written_folder_has_graphrags_columns(tmp_path: Path, dulce: Gra
     assert len(units["text_unit_ids"].to_pylist()[0]) == 5
 
 
-async def test_graphs_are_opened_by_name(tmp_path: Path) -> None:
+async def test_graphs_are_opened_by_name(tmp_path: Path, opened: Opened) -> None:
     name = f"lance:{tmp_path / 'x'}"
 
     assert await open_graph(name) is await open_graph(name)
@@ -201,6 +233,6 @@ async def test_graphs_are_opened_by_name(tmp_path: Path) -> None:
     with pytest.raises(InvalidSetting, match="Known: lance:PATH"):
         await open_graph("chroma:somewhere")
     with pytest.raises(InvalidSetting, match="without a colon"):
-        register_graph("a:b", opened(name))
-    register_graph("mine", opened(name))
+        register_graph("a:b", await opened(name))
+    register_graph("mine", await opened(name))
     assert (await open_graph("mine")).name == name

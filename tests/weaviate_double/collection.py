@@ -134,6 +134,11 @@ class Collection:
             raise Refused(f"vector lengths don't match: {dimension} vs {len(query)}")
         return name
 
+    def metric(self, vector: str) -> str:
+        """Distance that a named vector is compared by."""
+        index = self.schema["vectorConfig"][vector].get("vectorIndexConfig") or {}
+        return str(index.get("distance", "cosine"))
+
     def _dimension(self, name: str) -> int | None:
         stored = (item for objects in self.tenants.values() for item in objects.values())
         return next((len(item.vectors[name]) for item in stored if name in item.vectors), None)

@@ -147,7 +147,8 @@ class Database:
     ) -> ranking.Ranked:
         query = messages.query_vector(search)
         targets = list(search.targets.target_vectors) or list(search.target_vectors)
-        return ranking.by_distance(allowed, collection.vector(tenant, targets, query), query)
+        name = collection.vector(tenant, targets, query)
+        return ranking.by_distance(allowed, name, query, metric=collection.metric(name))
 
     def _keyword(
         self, collection: Collection, objects: Objects, search: Any, allowed: list[StoredObject]

@@ -21,14 +21,19 @@ Ranked = list[tuple[StoredObject, float]]
 """Objects with their scores, best first."""
 
 
-def by_distance(objects: Sequence[StoredObject], vector: str, query: Vector) -> Ranked:
-    """Objects by cosine distance, nearest first; those without the vector are left out."""
+def by_distance(
+    objects: Sequence[StoredObject], vector: str, query: Vector, *, metric: str
+) -> Ranked:
+    """Objects by `cosine` or `l2-squared` distance, nearest first, if they have the vector."""
     found = [item for item in objects if vector in item.vectors]
     if not found:
         return []
     matrix = np.stack([item.vectors[vector] for item in found])
-    lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(query)
-    distances = 1 - (matrix @ query) / np.where(lengths == 0, 1, lengths)
+    if metric == "l2-squared":
+        distances = ((matrix - query) ** 2).sum(axis=1)
+    else:
+        lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(query)
+        distances = 1 - (matrix @ query) / np.where(lengths == 0, 1, lengths)
     order = np.argsort(distances, kind="stable")
     return [(found[at], float(distances[at])) for at in order]
 
