@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from ragweave.serving.cli.ask import ask
+from ragweave.serving.cli.context import context
 from ragweave.serving.cli.doctor import doctor
 from ragweave.serving.cli.draw import draw
 from ragweave.serving.cli.graph_index import graph_index
@@ -61,7 +62,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (ingest, search, ask, graph_index, settings, draw, doctor):
+for command in (ingest, search, ask, context, graph_index, settings, draw, doctor):
     app.command(command.__name__.replace("_", "-"))(command)
 
 
@@ -73,14 +74,14 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback(invoke_without_command=True)
 def _start(
-    context: typer.Context,
+    started: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    if started.invoked_subcommand is None:
+        typer.echo(started.get_help())
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import socket
@@ -17,6 +18,8 @@ from pathlib import Path
 import pytest
 from blockbuster import BlockBuster
 
+from ragweave.serving.cli.app import run
+from tests.integration.commands import Ended, Ragweave
 from tests.servers.tavily_stub import TavilyStub, web_result
 
 ROOT = Path(__file__).parents[2]
@@ -99,6 +102,23 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Path:
         timeout=120,
     )
     return folder
+
+
+@pytest.fixture
+def ragweave(
+    harbour: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Ragweave:
+    """Runs a command in a folder, by default one with an index of two documents."""
+
+    def call(*arguments: str, folder: Path = harbour, stdin: str = "", **env: str) -> Ended:
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        code = run(list(arguments))
+        return Ended(code, *capsys.readouterr())
+
+    return call
 
 
 @pytest.fixture(scope="session")

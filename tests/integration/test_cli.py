@@ -2,52 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from ragweave.serving.cli.app import run
 from ragweave.state.base import Output
 from ragweave.state.ingest import IngestOutput
 from ragweave.state.records import Source
+from tests.integration.commands import Ragweave
 from tests.servers import Fault, OpenAIStub, TavilyStub
 
 PILOT = "Which ships need a pilot?"
 SPAIN = "What is the capital of Spain?"
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A command that has ended: its exit code, standard output and standard error."""
-
-    code: int
-    out: str
-    err: str
-
-
-Ragweave = Callable[..., Ended]
-
-
-@pytest.fixture
-def ragweave(
-    harbour: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Ragweave:
-    """Runs a command in a folder, by default one with an index of two documents."""
-
-    def call(*arguments: str, folder: Path = harbour, stdin: str = "", **env: str) -> Ended:
-        monkeypatch.chdir(folder)
-        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
-        for name, value in env.items():
-            monkeypatch.setenv(name, value)
-        code = run(list(arguments))
-        return Ended(code, *capsys.readouterr())
-
-    return call
 
 
 # --- what it prints ---------------------------------------------------------------------------
