@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from ragweave.models.prompt import sources_section
 from ragweave.models.tokens import token_counter
-from ragweave.serving.graph_context import ShownContext, show_context
+from ragweave.serving.graph_context import GraphTechnique, ShownContext, show_context
 from ragweave.serving.techniques import context_type, load, settled
 from ragweave.state.errors import InvalidSetting
 
@@ -38,8 +38,8 @@ async def show_any_context(question: str, *, technique: str, **settings: Any) ->
         RagweaveError: whatever went wrong, in one line that says what to do.
     """
     given = {name: value for name, value in settings.items() if value is not None}
-    if technique == "local_search" or technique == "drift":
-        return await show_context(question, technique=technique, **given)
+    if technique in GRAPH_TECHNIQUES:
+        return await show_context(question, technique=cast("GraphTechnique", technique), **given)
     if "query_vector" in given:
         raise InvalidSetting(
             f"A query vector is for the techniques that search a graph ({_graphs()}), not for "
