@@ -30,11 +30,14 @@ class Prepare(Protocol):
         """Read the question, fix the settings, empty the last turn's channels."""
 
 
-def prepare(technique: str, state_type: type, context_type: type[RagContext]) -> Prepare:
+def prepare(
+    technique: str, state_type: type, context_type: type[RagContext], *, condense: bool = True
+) -> Prepare:
     """Make the node `prepare` of one technique.
 
     The node raises `InvalidQuestion`, keeps the context's values in the state, empties what the
-    last turn of the thread left behind, and condenses a follow-up question with the conversation.
+    last turn of the thread left behind, and condenses a follow-up question with the conversation
+    (unless `condense` is false, as for a graph whose sub-graphs do).
     """
 
     async def prepare(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -47,7 +50,8 @@ def prepare(technique: str, state_type: type, context_type: type[RagContext]) ->
             "asked": question,
         }
         started = {"settings": settings, "question": question, "messages": asked}
-        condensed = await _condense(question, history, context, started, runtime)
+        earlier = history if condense else []
+        condensed = await _condense(question, earlier, context, started, runtime)
         return {**_cleared(state, state_type), **started, **_anew(condensed, state_type)}
 
     return prepare

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from langgraph.graph.state import CompiledStateGraph
@@ -10,19 +11,29 @@ from langgraph.runtime import Runtime
 from ragweave.nodes.node import Node
 
 
-def as_node(graph: CompiledStateGraph[Any, Any, Any, Any]) -> Node:
+def as_node(
+    graph: CompiledStateGraph[Any, Any, Any, Any],
+    *,
+    given: Callable[[Any], Any] = lambda state: state,
+    context: Callable[[Any, Runtime[Any]], object] = lambda state, runtime: runtime.context,
+) -> Node:
     """A node that runs `graph` and passes its events on.
 
     LangGraph shows the events of a sub-graph only to those who ask for sub-graphs when they
     stream, under a name of its own. It still finds the sub-graph in this node, so that drawings
     and Studio open it.
+
+    Args:
+        graph: what to run.
+        given: its input, made of the outer state; the same state by default.
+        context: its context, made of the outer state and runtime; the same by default.
     """
 
     async def run(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         result: dict[str, Any] = {}
         stream: Any = graph.astream(
-            state,
-            context=runtime.context,
+            given(state),
+            context=context(state, runtime),
             stream_mode=["custom", "values"],
             output_keys=graph.output_channels,
         )

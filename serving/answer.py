@@ -24,10 +24,11 @@ class Answer(dict[str, Any]):
 
     @classmethod
     def of(cls, technique: str, state: Mapping[str, Any]) -> Answer:
-        """The answer in the last state of a run."""
+        """The answer in the last state of a run. Where one was picked, that is its technique."""
         from ragweave.state.base import Output
 
-        return cls({name: state.get(name) for name in Output.__annotations__}, technique=technique)
+        fields = {name: state.get(name) for name in Output.__annotations__}
+        return cls(fields, technique=state.get("technique") or technique)
 
     @property
     def cited(self) -> list[Source]:

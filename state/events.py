@@ -17,6 +17,14 @@ class Event(TypedDict):
     at: float
 
 
+class Routed(Event):
+    """A technique was picked for the question."""
+
+    type: Literal["routed"]
+    choice: str
+    reason: str
+
+
 class Retrieved(Event):
     """A search of the index returned these chunks, best first."""
 
@@ -134,7 +142,8 @@ class Revised(Event):
 
 
 StepEvent = (
-    Retrieved
+    Routed
+    | Retrieved
     | Graded
     | Rewrote
     | SearchedWeb

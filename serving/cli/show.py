@@ -17,6 +17,7 @@ QUERY, REASON, QUOTE = 100, 120, 200
 """Characters shown of a query, of a reason and of a quote."""
 
 STEPS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "routed": lambda e: f"{e['choice']}: {one_line(e['reason'], REASON)}",
     "retrieved": lambda e: f"{len(e['ids'])} chunks for {one_line(e['query'], QUERY)}",
     "graded": lambda e: f"{e['grade']}: {one_line(e['reason'], REASON)}",
     "rewrote": lambda e: one_line(e["query"], QUERY),
