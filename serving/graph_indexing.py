@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from ragweave.serving.techniques import settled
+from ragweave.state.graph_index import GraphIndexContext
 
 if TYPE_CHECKING:
     from ragweave.state.graph_index import GraphIndexOutput
@@ -28,8 +29,6 @@ async def agraph_index(
         RagweaveError: whatever went wrong, in one line that says what to do. Files that cannot
             be read are no error; they are `failed` in the output.
     """
-    from ragweave.state.graph_index import GraphIndexContext
-
     context = settled(GraphIndexContext, settings, "setting of graph-index")
     graph = (await asyncio.to_thread(importlib.import_module, "ragweave.graphs.graph_index")).graph
     given = {"paths": [os.fspath(path) for path in paths], "delete": list(delete)}

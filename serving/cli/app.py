@@ -13,6 +13,7 @@ import typer
 
 from ragweave.serving.cli.ask import ask
 from ragweave.serving.cli.context import context
+from ragweave.serving.cli.copy import copy
 from ragweave.serving.cli.doctor import doctor
 from ragweave.serving.cli.draw import draw
 from ragweave.serving.cli.graph_index import graph_index
@@ -62,7 +63,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (ingest, search, ask, context, graph_index, settings, draw, doctor):
+for command in (ingest, search, ask, context, graph_index, copy, settings, draw, doctor):
     app.command(command.__name__.replace("_", "-"))(command)
 
 

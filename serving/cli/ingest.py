@@ -52,6 +52,14 @@ def ingest(
     prune: Annotated[
         bool, typer.Option(help="Remove documents that are gone from these paths.")
     ] = True,
+    part: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Only this part of the documents, such as 1/4, so that machines share the work.",
+            show_default=False,
+        ),
+    ] = None,
     units: Annotated[
         bool,
         typer.Option("--units", help="Then group all documents of the index for LongRAG."),
@@ -78,6 +86,7 @@ def ingest(
         "title_field": title_field,
         "filter_fields": filter_fields or None,
         "prune": prune,
+        "part": part,
     }
     given = read_settings(settings)
     grouping = _of_grouping(given, place) if units else {}

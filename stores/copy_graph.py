@@ -1,0 +1,87 @@
+"""Copying a knowledge graph from one store into another without embedding anything anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ragweave.state.errors import IndexSchemaMismatch, InvalidSetting
+from ragweave.stores.base import IndexSpec
+from ragweave.stores.graph import (
+    EMBEDDED,
+    TABLES,
+    GraphChanges,
+    GraphIndex,
+    GraphReader,
+    GraphTables,
+    TableName,
+)
+
+Vectors = Mapping[Any, Mapping[str, Sequence[float]]]
+"""By the name of a table, and the id of a record."""
+
+
+async def copy_graph(
+    source: GraphReader, target: GraphIndex, *, embeddings: str = ""
+) -> dict[TableName, int]:
+    """Make the target the same graph as the source; how many records of each table were written.
+
+    A graph is a whole: what the target holds beside the source's records is deleted.
+    `embeddings` names what made the vectors, if the source does not know, as GraphRAG's output.
+
+    Raises:
+        IndexMissing: the source has no graph.
+        IndexSchemaMismatch: the target was made for other embeddings or another dimension.
+        InvalidSetting: the source has no vectors, or the target holds a graph of other documents.
+    """
+    tables = await source.tables()
+    vectors = {table: await source.vectors(table) for table in EMBEDDED}
+    await target.ensure(await _spec_of(source, embeddings))
+    there = await target.tables()
+    _expect_related(target.name, tables, there)
+    there_vectors = {table: await target.vectors(table) for table in EMBEDDED}
+    changes = _changes(tables, vectors, there, there_vectors)
+    await target.write(changes)
+    return {table: len(getattr(changes.upsert, table)) for table in TABLES}
+
+
+async def _spec_of(source: GraphReader, embeddings: str) -> IndexSpec:
+    spec = await source.spec()
+    if spec is None:
+        raise InvalidSetting(
+            f"The graph of {source.name} has no vectors to copy. Make another of its documents "
+            "with `ragweave graph-index PATH`."
+        )
+    if embeddings:
+        spec.expect_embeddings(embeddings, source.name)
+    return replace(spec, embeddings=spec.embeddings or embeddings)
+
+
+def _expect_related(name: str, tables: GraphTables, there: GraphTables) -> None:
+    """Keep the graph of one corpus from being overwritten with that of another."""
+    shared = tables.unit_by_id.keys() & there.unit_by_id.keys()
+    titles = {document.title for document in tables.documents}
+    known = any(document.title in titles for document in there.documents)
+    if there.text_units and not shared and not known:
+        raise IndexSchemaMismatch(
+            f"{name} holds the graph of other documents. Copy into another index."
+        )
+
+
+def _changes(
+    tables: GraphTables, vectors: Vectors, there: GraphTables, there_vectors: Vectors
+) -> GraphChanges:
+    upsert: dict[str, tuple[Any, ...]] = {}
+    delete: dict[TableName, set[str]] = {}
+    for table in TABLES:
+        known = {record.id: record for record in getattr(there, table)}
+        new, old = vectors.get(table, {}), there_vectors.get(table, {})
+        records = getattr(tables, table)
+        upsert[table] = tuple(
+            record
+            for record in records
+            if known.get(record.id) != record or new.get(record.id) != old.get(record.id)
+        )
+        delete[table] = known.keys() - {record.id for record in records}
+    return GraphChanges(upsert=GraphTables(**upsert), delete=delete, vectors=vectors)
