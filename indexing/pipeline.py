@@ -43,6 +43,7 @@ from ragweave.indexing.document import (
 )
 from ragweave.indexing.gather import Block, SplitDocument, gather
 from ragweave.indexing.load_files import names_of
+from ragweave.indexing.memory import give_back
 from ragweave.indexing.seen import SeenDocuments
 from ragweave.indexing.split import TokenCounter
 from ragweave.indexing.tally import Tally
@@ -52,6 +53,8 @@ from ragweave.stores.base import Chunk, DocumentRecord, Index
 
 BATCH_BYTES = 2**20
 """Source bytes after which a batch of documents is passed on."""
+GIVE_BACK_EVERY = 2_000
+"""Chunks after which freed memory is returned to the system."""
 OPTIMIZE_EVERY = 50_000
 """Chunks after which a long run lets the index tidy up."""
 PAGE = 256
@@ -230,14 +233,18 @@ class Pipeline:
     # --- embed -> store
 
     async def _store(self, blocks: AsyncIterator[Block | RecordsRead]) -> None:
-        since_optimized = 0
+        since_given_back = since_optimized = 0
         async for block in blocks:
             if isinstance(block, RecordsRead):
                 await self._remove_missing_records(block)
             else:
                 await self._store_block(block)
+                since_given_back += len(block.chunks)
                 since_optimized += len(block.chunks)
             self.on_progress()
+            if since_given_back >= GIVE_BACK_EVERY:
+                await asyncio.to_thread(give_back)
+                since_given_back = 0
             if since_optimized >= OPTIMIZE_EVERY:
                 await self.index.optimize()
                 since_optimized = 0

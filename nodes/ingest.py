@@ -17,6 +17,7 @@ from ragweave.indexing.fields import parse_fields
 from ragweave.indexing.load import LoadSettings, load
 from ragweave.indexing.load_memory import from_memory
 from ragweave.indexing.load_records import RecordFields
+from ragweave.indexing.memory import give_back
 from ragweave.indexing.part import in_part
 from ragweave.indexing.pipeline import PAGE, Pipeline, remove_documents
 from ragweave.indexing.tally import Tally
@@ -125,6 +126,7 @@ async def optimize_index(state: IngestState, runtime: Runtime[Any]) -> dict[str,
     """Let the index build what makes searches fast, and drop what writing has left behind."""
     context = context_of(state, None, IngestContext)
     index = await open_index(context.index, tenant=context.tenant)
+    await asyncio.to_thread(give_back)
     await index.optimize()
     return {"seconds": round(ledger_of(state).elapsed(), 3)}
 

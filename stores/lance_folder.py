@@ -10,8 +10,6 @@ from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 
-os.environ.setdefault("LANCE_LOG", "error")  # read when lancedb is imported
-
 import lancedb
 import pyarrow as pa
 from lancedb.db import AsyncConnection
@@ -28,7 +26,7 @@ from ragweave.state.errors import (
 TENANTS = "tenants"
 """Sub-folder that holds a folder of its own for each tenant."""
 
-METADATA_CACHE_BYTES = 16 * 2**20
+METADATA_CACHE_BYTES = 8 * 2**20
 """Left to itself it keeps the metadata of every version that a long write leaves, up to 1 GB."""
 
 # What LanceDB raises, whatever went wrong: its own errors come as one of these.
