@@ -95,8 +95,8 @@ async def test_texts_go_to_other_servers_as_texts(monkeypatch: pytest.MonkeyPatc
 
 
 async def test_another_provider_says_what_to_install() -> None:
-    with pytest.raises(InvalidSetting, match="langchain-anthropic"):
-        await chat_model("anthropic:claude")
+    with pytest.raises(InvalidSetting, match="langchain-mistralai"):
+        await chat_model("mistralai:large")
     with pytest.raises(InvalidSetting, match="langchain-cohere"):
         await embeddings("cohere:embed")
     with pytest.raises(InvalidSetting, match=r"nobody:model cannot be used: .*nobody"):
