@@ -33,6 +33,7 @@ from ragweave.nodes.refine_answer import refine_answer
 from ragweave.nodes.renumber import renumber_citations
 from ragweave.nodes.repair import repair_answer
 from ragweave.nodes.retrieve import retrieve_documents
+from ragweave.nodes.tracing import traced_briefly
 from ragweave.nodes.verify import verify_citations
 from ragweave.state.base import Input, Output
 from ragweave.state.citation import CitationContext, CitationState
@@ -87,7 +88,7 @@ def build() -> StateGraph[CitationState, CitationContext, Input, Output]:
     builder.add_edge("repair_answer", "verify_citations")
     builder.add_edge("renumber_citations", END)
     builder.add_edge("report_no_evidence", END)
-    return builder
+    return traced_briefly(builder)
 
 
 graph = build().compile(name="citation")

@@ -36,6 +36,7 @@ from ragweave.nodes.prepare import prepare
 from ragweave.nodes.refine import refine_documents
 from ragweave.nodes.retrieve import retrieve_documents
 from ragweave.nodes.rewrite import rewrite_question
+from ragweave.nodes.tracing import traced_briefly
 from ragweave.nodes.verify import verify_citations
 from ragweave.nodes.web import approve_web_query, search_web
 from ragweave.state.base import Input, Output, carried
@@ -133,7 +134,7 @@ def build() -> StateGraph[CragState, CragContext, Input, Output]:
     builder.add_edge("answer_question", "verify_citations")
     builder.add_edge("verify_citations", END)
     builder.add_edge("report_no_evidence", END)
-    return builder
+    return traced_briefly(builder)
 
 
 graph = build().compile(name="crag")

@@ -43,6 +43,7 @@ from ragweave.nodes.no_evidence import report_no_evidence
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
 from ragweave.nodes.subgraph import as_node
+from ragweave.nodes.tracing import traced_briefly
 from ragweave.nodes.verify import verify_citations
 from ragweave.state.base import Input, carried
 from ragweave.state.context import context_of
@@ -130,7 +131,7 @@ def build(
     builder.add_edge("trace_evidence", "return_context")
     builder.add_edge("return_context", "restyle_citations")
     builder.add_edge("restyle_citations", END)
-    return builder
+    return traced_briefly(builder)
 
 
 graph = build().compile(name="drift")

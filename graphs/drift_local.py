@@ -15,6 +15,7 @@ from langgraph.graph import END, START, StateGraph
 
 from ragweave.nodes.drift_local import answer_follow_up, build_local_context
 from ragweave.nodes.policies import RETRY, TIMEOUT
+from ragweave.nodes.tracing import traced_briefly
 from ragweave.state.drift import DriftContext, LocalResult, LocalState, LocalTask
 
 
@@ -30,7 +31,7 @@ def build() -> StateGraph[LocalState, DriftContext, LocalTask, LocalResult]:
     builder.add_edge(START, "build_local_context")
     builder.add_edge("build_local_context", "answer_follow_up")
     builder.add_edge("answer_follow_up", END)
-    return builder
+    return traced_briefly(builder)
 
 
 graph = build().compile(name="drift_local")

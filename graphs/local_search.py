@@ -29,6 +29,7 @@ from ragweave.nodes.local_records import retrieve_records
 from ragweave.nodes.no_evidence import report_no_evidence
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
+from ragweave.nodes.tracing import traced_briefly
 from ragweave.nodes.verify import verify_citations
 from ragweave.state.base import Input, Output
 from ragweave.state.local_search import LocalSearchContext, LocalSearchState
@@ -64,7 +65,7 @@ def build() -> StateGraph[LocalSearchState, LocalSearchContext, Input, Output]:
     builder.add_edge("trace_evidence", "restyle_citations")
     builder.add_edge("restyle_citations", END)
     builder.add_edge("report_no_evidence", END)
-    return builder
+    return traced_briefly(builder)
 
 
 graph = build().compile(name="local_search")

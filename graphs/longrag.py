@@ -35,6 +35,7 @@ from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
 from ragweave.nodes.read import read_batch
 from ragweave.nodes.retrieve_units import retrieve_units
+from ragweave.nodes.tracing import traced_briefly
 from ragweave.nodes.verify import verify_citations
 from ragweave.state.base import Input, Output, carried
 from ragweave.state.context import context_of
@@ -104,7 +105,7 @@ def build() -> StateGraph[LongRagState, LongRagContext, Input, Output]:
     builder.add_edge("answer_question", "verify_citations")
     builder.add_edge("verify_citations", END)
     builder.add_edge("report_no_evidence", END)
-    return builder
+    return traced_briefly(builder)
 
 
 graph = build().compile(name="longrag")

@@ -32,6 +32,7 @@ from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
 from ragweave.nodes.rerank import rerank_documents
 from ragweave.nodes.retrieve_queries import embed_queries, retrieve_query
+from ragweave.nodes.tracing import traced_briefly
 from ragweave.nodes.verify import verify_citations
 from ragweave.state.base import Input, Output
 from ragweave.state.context import context_of
@@ -74,7 +75,7 @@ def build() -> StateGraph[RagFusionState, RagFusionContext, Input, Output]:
     builder.add_edge("answer_question", "verify_citations")
     builder.add_edge("verify_citations", END)
     builder.add_edge("report_no_evidence", END)
-    return builder
+    return traced_briefly(builder)
 
 
 graph = build().compile(name="rag_fusion")

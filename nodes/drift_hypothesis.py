@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
+from langsmith import traceable
 
 from ragweave.models.calls import ask_text
 from ragweave.models.prompt import Section, prompt, question_section
@@ -13,6 +15,7 @@ from ragweave.nodes.events import decided, emit, failed
 from ragweave.nodes.graph_access import SearchableGraph, no_graph_yet, searchable_graph
 from ragweave.nodes.graph_sources import text_of
 from ragweave.nodes.language import named_language
+from ragweave.nodes.tracing import TRACED_CHARACTERS
 from ragweave.state.context import context_of
 from ragweave.state.drift import DriftContext, DriftState
 from ragweave.state.errors import CallFailed
@@ -65,13 +68,36 @@ async def select_reports(state: DriftState, runtime: Runtime[DriftContext]) -> d
         return {"reports": [], "warnings": [no_graph_yet(context)]}
     if not graph.tables.reports:
         return {"reports": [], "warnings": [*graph.warnings, f"{context.index} has no reports."]}
-    vector = await graph.vector(state["hypothesis"])
-    nearest = await graph.index.nearest_reports(
-        vector, context.k_reports, max_level=context.community_level
-    )
-    ids = [hit.id for hit in nearest]
+    reports = await search_reports(state["hypothesis"], graph, context)
+    ids = [report.id for report in reports]
     emit(state, runtime, "retrieved", query=state["search_question"], ids=ids)
     return {"reports": ids, "warnings": graph.warnings}
+
+
+def _traced_reports(reports: Sequence[Report] | None) -> dict[str, Any]:
+    documents = [
+        {
+            "type": "Document",
+            "page_content": text_of(report)[:TRACED_CHARACTERS],
+            "metadata": {"id": report.id, "title": report.title},
+        }
+        for report in reports or ()
+    ]
+    return {"documents": documents}
+
+
+@traceable(
+    run_type="retriever",
+    name="search_reports",
+    process_inputs=lambda inputs: {"query": inputs["query"]},
+    process_outputs=_traced_reports,
+)
+async def search_reports(query: str, graph: SearchableGraph, context: DriftContext) -> list[Report]:
+    """The `k_reports` reports nearest to a text, nearest first."""
+    nearest = await graph.index.nearest_reports(
+        await graph.vector(query), context.k_reports, max_level=context.community_level
+    )
+    return [graph.tables.report_by_id[hit.id] for hit in nearest]
 
 
 async def _template(graph: SearchableGraph, context: DriftContext, question: str) -> Report | None:

@@ -29,8 +29,8 @@ async def build_local_context(state: LocalState, runtime: Runtime[DriftContext])
     graph = await searchable_graph(context, state["search_question"])
     if graph is None:
         return {"sources": [], "excerpts": {}, **spent}
-    vector = await graph.vector(state["action"]["query"])
-    sources, excerpts = await search_records(graph, vector, context)
+    query = state["action"]["query"]
+    sources, excerpts = await search_records(query, graph, context)
     return {"sources": sources, "excerpts": excerpts, **spent}
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
+
+from langsmith import traceable
 
 from ragweave.indexing.graph_vectors import EmbeddedGraph
 from ragweave.models.loops import PerLoop
@@ -13,6 +14,7 @@ from ragweave.models.tokens import token_counter
 from ragweave.nodes.local_context import OVERSAMPLING, local_context, sources_of_context
 from ragweave.nodes.query_vectors import query_vector
 from ragweave.nodes.row_sizes import RowSizes
+from ragweave.nodes.sources import traced_documents
 from ragweave.state.context import DEFAULT_EMBEDDINGS, DEFAULT_INDEX
 from ragweave.state.errors import IndexMissing
 from ragweave.state.local_search import GraphContext
@@ -75,14 +77,21 @@ def no_graph_yet(context: GraphContext) -> str:
     return f"{context.index} has no knowledge graph yet; `ragweave graph-index PATH` makes one."
 
 
+@traceable(
+    run_type="retriever",
+    name="search_records",
+    process_inputs=lambda inputs: {"query": inputs["query"]},
+    process_outputs=lambda found: {"documents": traced_documents(found[0] if found else None)},
+)
 async def search_records(
-    graph: SearchableGraph, vector: Sequence[float], context: GraphContext
+    query: str, graph: SearchableGraph, context: GraphContext
 ) -> tuple[list[Source], dict[str, str]]:
-    """The records that a local search shows for a query's vector, as numbered sources.
+    """The records that a local search shows for a query, as numbered sources.
 
     With them come the excerpts, by source id, of those that are not shown in full.
     """
     limits = context.limits
+    vector = await graph.vector(query)
     nearest = await graph.index.nearest_entities(vector, limits.top_k_entities * OVERSAMPLING)
     count = await token_counter()
     tables = graph.tables

@@ -23,8 +23,7 @@ def retrieve_records(context_type: type[GraphContext]) -> Node:
         graph = await searchable_graph(context, question)
         if graph is None:
             return {"sources": [], "warnings": [no_graph_yet(context)]}
-        vector = await graph.vector(question)
-        sources, excerpts = await search_records(graph, vector, context)
+        sources, excerpts = await search_records(question, graph, context)
         ids = [source["id"] for source in sources]
         emit(state, runtime, "retrieved", query=question, ids=ids)
         return {"sources": sources, "excerpts": excerpts, "warnings": graph.warnings}

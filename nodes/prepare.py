@@ -14,6 +14,7 @@ from ragweave.models.calls import ask_structured
 from ragweave.models.prompt import history_section, prompt, question_section
 from ragweave.models.schemas import StandaloneQuestion
 from ragweave.nodes.events import failed
+from ragweave.nodes.tracing import describe_run
 from ragweave.state.base import MAX_QUESTION_CHARACTERS
 from ragweave.state.context import RagContext, context_of, settings_of
 from ragweave.state.errors import CallFailed, InvalidQuestion
@@ -43,6 +44,7 @@ def prepare(
     async def prepare(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         question, history, asked = read_question(state)
         context = _requested_context(state, runtime, context_type)
+        describe_run(technique, context)
         settings = {
             **settings_of(context),
             "technique": technique,

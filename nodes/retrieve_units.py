@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
+from langsmith import traceable
 
 from ragweave.indexing.unit_text import Part, whole_document
 from ragweave.nodes.events import emit
 from ragweave.nodes.retrieve import no_index_yet, query_vector, searchable_index
-from ragweave.nodes.sources import numbered, source_of
+from ragweave.nodes.sources import numbered, source_of, traced_documents
 from ragweave.state.base import RagState
 from ragweave.state.context import context_of
 from ragweave.state.longrag import LongRagContext
@@ -34,17 +35,7 @@ async def retrieve_units(state: RagState, runtime: Runtime[Any]) -> dict[str, An
     if spec is None:
         return {"documents": [], "sources": [], "warnings": [no_index_yet(context)]}
     query = state["search_question"]
-    hits = await index.search(
-        SearchSpec(
-            text=query,
-            vector=await query_vector(query, spec.embeddings, context),
-            mode=context.search_mode,
-            k=context.top_k,
-            alpha=context.alpha,
-            filters=context.filters,
-            group_by_parent=True,
-        )
-    )
+    hits = await search_units(query, index=index, embeddings=spec.embeddings, context=context)
     emit(state, runtime, "retrieved", query=query, ids=[hit.chunk.id for hit in hits])
     units = await _parents(index, hits)
     loose = [hit for hit in hits if hit.chunk.parent_id not in units and hit.kind != "retriever"]
@@ -59,6 +50,29 @@ async def retrieve_units(state: RagState, runtime: Runtime[Any]) -> dict[str, An
         "sources": numbered(sources),
         "warnings": [NO_UNITS] if loose else [],
     }
+
+
+@traceable(
+    run_type="retriever",
+    name="search_units",
+    process_inputs=lambda inputs: {"query": inputs["query"]},
+    process_outputs=lambda hits: {"documents": traced_documents(map(source_of, hits or ()))},
+)
+async def search_units(
+    query: str, *, index: Index, embeddings: str, context: LongRagContext
+) -> list[Hit]:
+    """The best chunk of each of the `top_k` units, best first."""
+    return await index.search(
+        SearchSpec(
+            text=query,
+            vector=await query_vector(query, embeddings, context),
+            mode=context.search_mode,
+            k=context.top_k,
+            alpha=context.alpha,
+            filters=context.filters,
+            group_by_parent=True,
+        )
+    )
 
 
 async def _parents(index: Index, hits: Sequence[Hit]) -> dict[str, Parent]:

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from datetime import date, time
 from typing import Any
 
+from ragweave.nodes.tracing import TRACED_CHARACTERS
 from ragweave.state.records import Source
 from ragweave.stores.base import Hit
-
-TRACED_CHARACTERS = 1_000
 
 
 def source_of(hit: Hit) -> Source:

@@ -14,6 +14,8 @@ from ragweave.serving.stream import Approve, astream
 from ragweave.serving.techniques import DEFAULT_TECHNIQUE
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from langchain_core.documents import Document
     from langchain_core.messages import AnyMessage
 
@@ -27,10 +29,18 @@ async def aask(
     technique: str = DEFAULT_TECHNIQUE,
     messages: Sequence[AnyMessage] = (),
     approve: Approve | None = None,
+    run_id: UUID | None = None,
     **settings: Any,
 ) -> Answer:
     """Answer a question. Arguments and errors are those of `astream`."""
-    stream = astream(question, technique=technique, messages=messages, approve=approve, **settings)
+    stream = astream(
+        question,
+        technique=technique,
+        messages=messages,
+        approve=approve,
+        run_id=run_id,
+        **settings,
+    )
     parts = [part async for part in stream if isinstance(part, Answer)]
     return parts[-1]
 

@@ -16,6 +16,8 @@ from ragweave.serving.techniques import DEFAULT_TECHNIQUE, context_type, load, s
 from ragweave.state.errors import InvalidSetting
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from langchain_core.messages import AnyMessage
     from langchain_core.runnables import RunnableConfig
 
@@ -32,6 +34,7 @@ async def astream(
     technique: str = DEFAULT_TECHNIQUE,
     messages: Sequence[AnyMessage] = (),
     approve: Approve | None = None,
+    run_id: UUID | None = None,
     **settings: Any,
 ) -> AsyncIterator[StepEvent | Answer]:
     """Run a technique: its step events as they happen (those of type `token` are the answer's
@@ -42,6 +45,7 @@ async def astream(
         technique: a name of `ragweave.serving.techniques.TECHNIQUES`.
         messages: earlier turns of the conversation, such as the last answer's `messages`.
         approve: answers for a person, where a setting such as `web_search="ask"` asks one.
+        run_id: id of the run in traces, to give feedback on it later; a new one by default.
         settings: any field of the technique's context; None keeps a field's default.
 
     Raises:
@@ -53,7 +57,7 @@ async def astream(
         await chat_model(model)  # one that does not exist is said before any work is done
     if approve is None and getattr(context, "web_search", None) == "ask":
         raise InvalidSetting('web_search="ask" asks a person: pass `approve`, or choose another.')
-    config: RunnableConfig = {"configurable": {"thread_id": "1"}}
+    config: RunnableConfig = {"configurable": {"thread_id": "1"}, "run_id": run_id}
     if approve is not None:
         graph = graph.copy({"checkpointer": InMemorySaver()})
     given: Any = {"question": question, "messages": list(messages)}
@@ -67,6 +71,7 @@ async def astream(
                 else:
                     state = part
         given = await _resumed(state, approve)
+        config = {**config, "run_id": None}  # what a person's answer starts is another run
     yield Answer.of(technique, state)
 
 

@@ -68,3 +68,11 @@ def data() -> Path:
     if not folder:
         pytest.skip("RAGWEAVE_DATA is not set")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def town(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An index of a few documents with their knowledge graph, for every technique."""
+    from tests.graphs.techniques import make_town
+
+    return make_town(tmp_path_factory.mktemp("town"))

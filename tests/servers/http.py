@@ -29,6 +29,8 @@ class Call:
     ended: float | None = None
     status: int | None = None
     """None while it is being answered, and for a connection that was dropped."""
+    content: bytes = b""
+    """What was sent, where it is not JSON; `body` is empty then."""
 
 
 @dataclass(frozen=True)
@@ -165,16 +167,18 @@ class _Handler(BaseHTTPRequestHandler):
         super().finish()
 
     def do_GET(self) -> None:
-        self._serve({})
+        self._serve(b"")
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length") or 0))
-        self._serve(json.loads(body or b"{}"))
+        self._serve(self.rfile.read(int(self.headers.get("content-length") or 0)))
 
-    def _serve(self, body: dict[str, Any]) -> None:
+    def _serve(self, sent: bytes) -> None:
         stub = self.server.stub
         headers = {name.lower(): value for name, value in self.headers.items()}
-        call = Call(self.path, body, headers, time.monotonic())
+        is_form = headers.get("content-type", "").startswith("multipart/")
+        body = {} if is_form else json.loads(sent or b"{}")
+        content = sent if is_form else b""
+        call = Call(self.path, body, headers, time.monotonic(), content=content)
         stub._begun(call)
         try:
             self._send(call, stub.respond(call))
