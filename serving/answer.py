@@ -24,10 +24,17 @@ class Answer(dict[str, Any]):
 
     @classmethod
     def of(cls, technique: str, state: Mapping[str, Any]) -> Answer:
-        """The answer in the last state of a run. Where one was picked, that is its technique."""
+        """The answer in the last state of a run. Where one was picked, that is its technique.
+
+        Of DRIFT, `tree` holds the questions that it followed.
+        """
         from ragweave.state.base import Output
 
         fields = {name: state.get(name) for name in Output.__annotations__}
+        if actions := state.get("actions"):
+            from ragweave.nodes.drift_tree import tree_of
+
+            fields["tree"] = tree_of(actions)
         return cls(fields, technique=state.get("technique") or technique)
 
     @property

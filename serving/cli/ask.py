@@ -91,11 +91,11 @@ def ask(
     }
     given = read_settings(settings)
     given |= {name: value for name, value in named.items() if value is not None}
-    approve = approve_on_terminal if sys.stdin.isatty() else None
+    page = Page(steps=not (quiet or as_json), text=not as_json)
+    approve = page.asking(approve_on_terminal) if sys.stdin.isatty() else None
     if approve is None and given.get("web_search") == "ask":
         raise InvalidSetting("--web ask needs a terminal to ask on.")
     stream = astream(text_argument(question), technique=technique, approve=approve, **given)
-    page = Page(steps=not (quiet or as_json), text=not as_json)
     answer = run_async(_shown(stream, page))
     if as_json:
         print_json(answer)

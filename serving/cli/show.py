@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from ragweave.serving.answer import place
 from ragweave.serving.cli.screen import clean, err, one_line, out, warn
+from ragweave.serving.cli.tree import ActionTree
 
 if TYPE_CHECKING:
     from ragweave.serving.answer import Answer
+    from ragweave.serving.stream import Approve
     from ragweave.state.events import StepEvent
     from ragweave.state.records import Citation
 
@@ -54,6 +56,7 @@ class Page:
         self._steps = steps
         self._text = text
         self._written = ""
+        self._tree = ActionTree(err)
 
     def show(self, event: StepEvent) -> None:
         """Show one event as it happens."""
@@ -66,14 +69,29 @@ class Page:
 
     def end(self, answer: Answer) -> None:
         """Finish the answer's text, which a technique may not have streamed."""
+        self._tree.end()
         if self._written.strip() != answer["answer"].strip():
             self._revise(answer["answer"], "")
         if self._text:
             out.print()
 
+    def asking(self, approve: Approve) -> Approve:
+        """`approve`, asked below what is on the screen."""
+
+        async def asked(question: Mapping[str, Any]) -> object:
+            self._tree.pause()
+            return await approve(question)
+
+        return asked
+
     def _step(self, event: StepEvent) -> None:
         if self._written:
             return
+        if event["type"] == "follow_up":
+            self._tree.show(event)
+            return
+        if event["type"] == "reduced":
+            self._tree.end()
         describe = STEPS.get(event["type"])
         if describe is not None:
             text = describe(event)
@@ -84,6 +102,7 @@ class Page:
     def _write(self, text: str) -> None:
         if self._text:
             if not self._written:
+                self._tree.end()
                 out.print()
             out.out(clean(text), end="", highlight=False)
             out.file.flush()

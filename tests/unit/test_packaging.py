@@ -57,7 +57,7 @@ def test_type_checkers_are_given_every_layer() -> None:
 
 
 def test_wheel_holds_every_source_file(wheel: Path) -> None:
-    kept = {".py", ".md", ".typed"}
+    kept = {".py", ".md", ".typed", ".css", ".js"}
     expected = {
         f"ragweave/{path.relative_to(ROOT)}"
         for layer in layers()
