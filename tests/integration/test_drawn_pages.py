@@ -167,7 +167,13 @@ def test_text_of_documents_does_nothing(page: Any, carol: GraphTables, tmp_path:
 
 
 def test_a_run_is_seen(page: Any, tmp_path: Path) -> None:
-    empty: dict[str, Any] = {"score": None, "reason": "", "source_ids": [], "usage": None, "status": "answered"}
+    empty: dict[str, Any] = {
+        "score": None,
+        "reason": "",
+        "source_ids": [],
+        "usage": None,
+        "status": "answered",
+    }
     nodes = [
         {"id": "0", "parent_id": None, "query": "root", "answer": "wide", **empty},
         {"id": "0.0", "parent_id": "0", "query": EVIL, "answer": "deep answer", **empty},

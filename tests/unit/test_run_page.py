@@ -14,7 +14,13 @@ VOID = {"meta", "meter", "br", "img", "input"}
 
 def action(place: str, query: str, status: str = "answered", **more: Any) -> dict[str, Any]:
     parent = place.rpartition(".")[0] or None
-    empty: dict[str, Any] = {"answer": None, "score": None, "reason": "", "source_ids": [], "usage": None}
+    empty: dict[str, Any] = {
+        "answer": None,
+        "score": None,
+        "reason": "",
+        "source_ids": [],
+        "usage": None,
+    }
     return {"id": place, "parent_id": parent, "query": query, "status": status, **empty, **more}
 
 
