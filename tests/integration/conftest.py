@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -124,20 +125,29 @@ def ragweave(
 @pytest.fixture(scope="session")
 def server(harbour: Path, web: TavilyStub) -> Iterator[Server]:
     """Serves `langgraph.json` as it is, from the working folder `harbour`."""
-    shutil.copy(ROOT / "langgraph.json", harbour)
-    (harbour / "graphs").symlink_to(ROOT / "graphs")
+    with serving(harbour, web) as running:
+        yield running
+
+
+@contextmanager
+def serving(folder: Path, web: TavilyStub, *options: str) -> Iterator[Server]:
+    """The real LangGraph server, started in a folder."""
+    shutil.copy(ROOT / "langgraph.json", folder)
+    if not (folder / "graphs").exists():
+        (folder / "graphs").symlink_to(ROOT / "graphs")
     port = free_port()
-    address = ["--host", "127.0.0.1", "--port", str(port)]
+    address = ["--host", "127.0.0.1", "--port", str(port), *options]
     serve = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload", *address]
-    with (harbour / "server.log").open("wb") as log:
+    log_file = folder / f"server-{port}.log"
+    with log_file.open("wb") as log:
         process = subprocess.Popen(
             serve,
-            cwd=harbour,
+            cwd=folder,
             env=environment(TAVILY_API_KEY="tvly-test", TAVILY_BASE_URL=web.url),
             stdout=log,
             stderr=subprocess.STDOUT,
         )
-    running = Server(f"http://127.0.0.1:{port}", harbour, harbour / "server.log", web)
+    running = Server(f"http://127.0.0.1:{port}", folder, log_file, web)
     try:
         wait_until_up(running, process)
         yield running
