@@ -10,7 +10,7 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
-from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableLambda, RunnableParallel
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel
 
@@ -65,7 +65,16 @@ def _structured_output(
         asked = model.with_structured_output(schema, include_raw=True)
     except NotImplementedError:
         return None
-    return asked | RunnableLambda(_raw_message)
+    return _model_of(asked) or asked | RunnableLambda(_raw_message)
+
+
+def _model_of(asked: Runnable[Any, Any]) -> Runnable[Any, AIMessage] | None:
+    """The bound model in LangChain's chain, without what parses its answers: `parsing` does.
+
+    Each of those steps is a run of its own, most of them in a thread.
+    """
+    first = getattr(asked, "first", None)
+    return first.steps__.get("raw") if isinstance(first, RunnableParallel) else None
 
 
 def in_words(messages: Sequence[BaseMessage], schema: type[BaseModel]) -> list[BaseMessage]:
