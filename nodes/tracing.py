@@ -6,7 +6,6 @@ model's calls and the graph's own output are traced whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from langchain_core.messages import BaseMessage
@@ -27,10 +26,12 @@ GraphT = TypeVar("GraphT", bound="StateGraph[Any, Any, Any, Any]")
 
 def brief(value: Any) -> Any:
     """A copy of a node's input or output with long texts cut, and vectors counted."""
-    match value:
+    match value:  # the commonest first: this is done whether or not somebody traces
         case str():
             return value if len(value) <= TRACED_CHARACTERS else _cut(value)
-        case Mapping():
+        case int() | float() | None:
+            return value
+        case dict():
             return {key: brief(item) for key, item in value.items()}
         case list() | tuple():
             if len(value) > TRACED_NUMBERS and all(isinstance(item, float) for item in value):
