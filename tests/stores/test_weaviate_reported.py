@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import math
+from dataclasses import replace
 from datetime import date
+from typing import Any
 
 import pytest
 from blockbuster import BlockBuster
+from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from ragweave.state.errors import WriteFailed
 from ragweave.stores.base import Chunk, IndexSpec, SearchSpec
+from ragweave.stores.langchain import RagweaveVectorStore
 from ragweave.stores.weaviate import WeaviateIndex
 from tests.weaviate_fixtures import NewIndex
 
@@ -30,7 +34,8 @@ async def opened(string: str, **options: str) -> WeaviateIndex:
 
 async def test_a_failed_write_is_an_error_not_a_line_in_a_log(new_index: NewIndex) -> None:
     """A vector store logged the objects that failed, and returned their ids as if stored
-    (langchain#35572, langchain-weaviate PR#261)."""
+    (langchain#35572, langchain-weaviate PR#261); millions of objects of a wrong type went nowhere
+    without a word (weaviate-python-client#885)."""
     index = await opened(new_index())
     with pytest.raises(WriteFailed) as raised:
         await index.upsert([chunk("a"), chunk("b", vector=[1.0]), chunk("c")])
@@ -101,6 +106,63 @@ async def test_deleting_a_document_deletes_its_chunks(new_index: NewIndex) -> No
     await index.delete(ids=["b"])
     assert await index.count() == 0
     await index.aclose()
+
+
+@pytest.mark.parametrize("mode", ["vector", "keyword", "hybrid"])
+@pytest.mark.parametrize("by_parent", [False, True])
+async def test_a_better_hit_has_a_higher_score(
+    new_index: NewIndex, mode: Any, by_parent: bool
+) -> None:
+    """A hybrid score was taken for a distance, so that the best hit scored lowest
+    (llama_index#14728); grouped hits had no score at all (typescript-client#192)."""
+    index = await opened(new_index())
+    texts = ["a red fox", "a fox, a fox", "a hen and a fox in a long text of other things"]
+    await index.upsert(
+        [
+            chunk(str(at), text=text, vector=[1.0, float(at)], parent_id=f"p{at}")
+            for at, text in enumerate(texts)
+        ]
+    )
+    query = SearchSpec(
+        text="red fox", vector=[1.0, 0.0], mode=mode, alpha=0.5, group_by_parent=by_parent
+    )
+    hits = await index.search(query)
+    assert [hit.rank for hit in hits] == [1, 2, 3]
+    assert hits[0].chunk.id == "0"
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] > scores[-1]
+    await index.aclose()
+
+
+async def test_a_relative_score_is_not_taken_for_relevance(new_index: NewIndex) -> None:
+    """The first hit of a hybrid search scores 1 and the last 0 whatever was asked, which looked
+    like a perfect match (llama_index#19481): the score says what it is, and a cosine can be had."""
+    index = await opened(new_index())
+    await index.upsert([chunk("a", vector=[1.0, 0.1]), chunk("b", vector=[1.0, 0.2])])
+    unrelated = SearchSpec(text="nothing of it", vector=[-0.1, 1.0], alpha=1.0)
+    hybrid = await index.search(unrelated)
+    assert [(hit.score, hit.kind) for hit in hybrid] == [(1.0, "relative"), (0.0, "relative")]
+    cosines = await index.search(replace(unrelated, mode="vector"))
+    assert {hit.kind for hit in cosines} == {"cosine"}
+    assert all(abs(hit.score) < 0.2 for hit in cosines)
+    await index.aclose()
+
+
+def test_a_vector_store_is_made_for_a_tenant(new_index: NewIndex) -> None:
+    """A vector store took its tenant from each call, and only one way of making it knew any
+    (langchain-weaviate#210)."""
+    string, embeddings = new_index(), DeterministicFakeEmbedding(size=4)
+    with (
+        RagweaveVectorStore(string, embeddings, tenant="acme") as first,
+        RagweaveVectorStore(string, embeddings, tenant="globex") as second,
+    ):
+        first.add_texts(["a text of acme"])
+        second.add_texts(["a text of globex"])
+        for store, text in ((first, "a text of acme"), (second, "a text of globex")):
+            found = store.similarity_search("text", k=5)
+            assert [document.page_content for document in found] == [text]
+            assert store.as_retriever().invoke("text") == found
 
 
 @pytest.mark.slow
