@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,39 @@ from ragweave.models.embedding import embed_texts
 from ragweave.state.ingest import IngestContext
 from ragweave.stores import open_index
 from ragweave.stores.base import Chunk, DocumentRecord, IndexSpec
+from ragweave.stores.registry import aclose_all
+from tests.stores.backends import BACKENDS, IndexString
 
 Library = Callable[..., Awaitable[str]]
 
 
+FAST_AND_SLOW_BACKENDS = [
+    "lance",
+    pytest.param("weaviate_double", marks=pytest.mark.slow),
+    pytest.param("weaviate_live", marks=pytest.mark.slow),
+]
+
+
+@pytest.fixture(params=FAST_AND_SLOW_BACKENDS)
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[IndexString]:
+    """A store of each kind."""
+    with BACKENDS[request.param](tmp_path) as string:
+        yield string
+
+
 @pytest.fixture
-def library(tmp_path: Path) -> Library:
+async def index_string(backend: IndexString) -> AsyncIterator[IndexString]:
+    """Gives the string of an index on each backend, by a name; what was opened is closed."""
+    yield backend
+    await aclose_all()
+
+
+@pytest.fixture
+def library(index_string: IndexString) -> Library:
     """Make an index of some texts, embedded offline; its name is what a context calls `index`."""
 
     async def make(texts: Sequence[str], *, folder: str = "index") -> str:
-        name = f"lance:{tmp_path / folder}"
+        name = index_string(folder)
         index = await open_index(name)
         vectors = await embed_texts(texts, embeddings="offline")
         await index.ensure(IndexSpec(dimension=len(vectors[0]), embeddings="offline"))

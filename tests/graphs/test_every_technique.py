@@ -13,6 +13,7 @@ from ragweave.state.base import Output
 from tests.graphs.conftest import Library
 from tests.graphs.running import run
 from tests.servers import OpenAIStub, prompt_of, schema_of
+from tests.stores.backends import BACKENDS
 
 BUILDERS = {
     name: importlib.import_module(f"ragweave.graphs.{name}").build
@@ -44,6 +45,7 @@ def script(request: dict[str, Any]) -> Any:
     return "The brass lamp weighs 3 kg [1]."
 
 
+@pytest.mark.parametrize("backend", BACKENDS, indirect=True)
 @pytest.mark.parametrize("technique", TECHNIQUES)
 async def test_the_same_question_gives_the_same_shape(library: Library, technique: str) -> None:
     index = await library([LAMP, "The iron lamp weighs 9 kg."])

@@ -17,6 +17,7 @@ from ragweave.models import register
 from ragweave.models.tokens import token_counter
 from ragweave.state.units import UnitsContext
 from tests.graphs.unit_library import group, make_documents, units_of
+from tests.stores.backends import IndexString
 
 LONG = "\n\n".join(f"## Part {n}\n\n{'Words of part ' * 40}{n}." for n in range(6))
 LINKED = {
@@ -28,8 +29,8 @@ LINKED = {
 }
 
 
-async def test_linked_documents_share_a_unit(tmp_path: Path) -> None:
-    index = await make_documents(tmp_path, LINKED)
+async def test_linked_documents_share_a_unit(index_string: IndexString) -> None:
+    index = await make_documents(index_string("index"), LINKED)
     report = await group(index, unit_relations=["links"])
     assert await units_of(index) == [
         ["docs/a.md", "docs/b.md"],
@@ -44,8 +45,8 @@ async def test_linked_documents_share_a_unit(tmp_path: Path) -> None:
     }
 
 
-async def test_caps_hold(tmp_path: Path) -> None:
-    index = await make_documents(tmp_path, LINKED)
+async def test_caps_hold(index_string: IndexString) -> None:
+    index = await make_documents(index_string("index"), LINKED)
     await group(index, max_unit_documents=1)
     assert await units_of(index) == [[path] for path in LINKED]
     await group(index, max_unit_documents=None, unit_tokens=50, unit_relations=["folder"])
@@ -55,9 +56,11 @@ async def test_caps_hold(tmp_path: Path) -> None:
     assert all(count([unit.text])[0] <= 50 for unit in units)
 
 
-async def test_text_is_in_document_order_with_the_span_of_every_part(tmp_path: Path) -> None:
+async def test_text_is_in_document_order_with_the_span_of_every_part(
+    index_string: IndexString,
+) -> None:
     documents = {"b/2.md": LONG, "b/10.md": "Short. " * 30, "b/1.md": "First. " * 30}
-    index = await make_documents(tmp_path, documents, chunk_tokens=64, overlap=20)
+    index = await make_documents(index_string("index"), documents, chunk_tokens=64, overlap=20)
     await group(index, unit_tokens=100_000)
     (unit,) = [unit async for page in index.scan_parents() for unit in page]
     assert [part["document_id"] for part in unit.parts] == ["b/1.md", "b/2.md", "b/10.md"]
@@ -68,7 +71,9 @@ async def test_text_is_in_document_order_with_the_span_of_every_part(tmp_path: P
         assert text == documents[part["document_id"]].strip()
 
 
-async def test_grouping_anew_embeds_nothing_and_leaves_no_old_unit(tmp_path: Path) -> None:
+async def test_grouping_anew_embeds_nothing_and_leaves_no_old_unit(
+    index_string: IndexString,
+) -> None:
     class Refusing(Embeddings):
         def embed_documents(self, texts: list[str]) -> list[list[float]]:
             raise AssertionError("embedded again")
@@ -76,7 +81,7 @@ async def test_grouping_anew_embeds_nothing_and_leaves_no_old_unit(tmp_path: Pat
         def embed_query(self, text: str) -> list[float]:
             raise AssertionError("embedded again")
 
-    index = await make_documents(tmp_path, LINKED)
+    index = await make_documents(index_string("index"), LINKED)
     before = {c.id: c.vector async for page in index.scan() for c in page}
     register("offline-refusing", Refusing())
     await group(index, embeddings="offline-refusing")
@@ -92,8 +97,12 @@ async def test_grouping_anew_embeds_nothing_and_leaves_no_old_unit(tmp_path: Pat
     assert {c.parent_id for c in after.values()} == known
 
 
-async def test_a_long_document_is_kept_whole_or_split_at_its_headings(tmp_path: Path) -> None:
-    index = await make_documents(tmp_path, {"x/long.md": LONG, "x/short.md": "Short [l](long.md)."})
+async def test_a_long_document_is_kept_whole_or_split_at_its_headings(
+    index_string: IndexString,
+) -> None:
+    index = await make_documents(
+        index_string("index"), {"x/long.md": LONG, "x/short.md": "Short [l](long.md)."}
+    )
     await group(index, unit_tokens=400)
     assert await units_of(index) == [["x/long.md"], ["x/short.md"]]
     await group(index, unit_tokens=400, long_documents="split")
@@ -113,9 +122,9 @@ async def test_a_long_document_is_kept_whole_or_split_at_its_headings(tmp_path: 
                 assert chunk.start >= starts[unit.id]
 
 
-async def test_a_declared_field_relates_documents(tmp_path: Path) -> None:
+async def test_a_declared_field_relates_documents(index_string: IndexString) -> None:
     chapters = {path: {"chapter": path[0]} for path in LINKED}
-    index = await make_documents(tmp_path, LINKED, metadata=chapters)
+    index = await make_documents(index_string("index"), LINKED, metadata=chapters)
     await group(index, unit_relations=[], relation_field="chapter")
     assert await units_of(index) == [
         ["docs/a.md", "docs/b.md", "docs/c.md"],
@@ -123,10 +132,12 @@ async def test_a_declared_field_relates_documents(tmp_path: Path) -> None:
     ]
 
 
-async def test_a_document_without_text_and_an_empty_index_are_fine(tmp_path: Path) -> None:
-    index = await make_documents(tmp_path / "one", {"a.md": "Some text.", "empty.md": ""})
+async def test_a_document_without_text_and_an_empty_index_are_fine(
+    index_string: IndexString,
+) -> None:
+    index = await make_documents(index_string("one"), {"a.md": "Some text.", "empty.md": ""})
     assert (await group(index))["documents"] == 1
-    nothing = await make_documents(tmp_path / "none", {})
+    nothing = await make_documents(index_string("none"), {})
     assert (await group(nothing))["units"] == 0
 
 
@@ -140,7 +151,7 @@ async def main():
     folder, peps, tokens = sys.argv[1:]
     files = sorted(Path(peps).glob("*.rst"))
     documents = {f"peps/{file.name}": file.read_text("utf-8") for file in files}
-    index = await make_documents(Path(folder), documents, chunk_tokens=512)
+    index = await make_documents(f"lance:{folder}", documents, chunk_tokens=512)
     await group(index, unit_tokens=int(tokens))
     count = await token_counter()
     units = [unit async for page in index.scan_parents() for unit in page]

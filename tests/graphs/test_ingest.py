@@ -20,6 +20,7 @@ from ragweave.state.ingest import IngestContext
 from ragweave.stores import open_index
 from ragweave.stores.base import Chunk, DocumentRecord, Index
 from tests.graphs.counting import CountingEmbeddings
+from tests.stores.backends import IndexString
 
 PARAGRAPH = "Paragraph {} of the tale goes on for a while and then ends, as it must. "
 
@@ -27,10 +28,10 @@ PARAGRAPH = "Paragraph {} of the tale goes on for a while and then ends, as it m
 class Place:
     """A working folder with documents, an index, and embeddings that count."""
 
-    def __init__(self, folder: Path, embeddings: CountingEmbeddings) -> None:
+    def __init__(self, folder: Path, index: str, embeddings: CountingEmbeddings) -> None:
         self.folder = folder
         self.embeddings = embeddings
-        self.context: dict[str, Any] = {"index": f"lance:{folder}/index", "embeddings": "counting"}
+        self.context: dict[str, Any] = {"index": index, "embeddings": "counting"}
 
     async def write(self, name: str, text: str, encoding: str = "utf-8") -> str:
         path = self.folder / "docs" / name
@@ -59,12 +60,14 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, index_string: IndexString
+) -> Iterator[Place]:
     (tmp_path / "docs").mkdir()
     monkeypatch.chdir(tmp_path)
     embeddings = CountingEmbeddings()
     register("counting", embeddings)
-    yield Place(tmp_path, embeddings)
+    yield Place(tmp_path, index_string("index"), embeddings)
     shutil.rmtree(tmp_path, ignore_errors=True)
 
 

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +24,7 @@ from ragweave.stores.base import Index
 from tests.graphs.running import run
 from tests.graphs.unit_library import group, make_documents
 from tests.servers import Answer, Fault, OpenAIStub, prompt_of
+from tests.stores.backends import IndexString
 
 QUESTION = "What does the brass lamp weigh?"
 SHORT = {
@@ -86,9 +86,9 @@ def cite_first(shown: str) -> Answer:
 
 
 async def test_units_that_fit_are_read_in_one_call_and_parts_are_cited(
-    tmp_path: Path, openai_stub: OpenAIStub
+    index_string: IndexString, openai_stub: OpenAIStub
 ) -> None:
-    index = await make_documents(tmp_path, SHORT)
+    index = await make_documents(index_string("index"), SHORT)
     await group(index, unit_relations=["links"])
     openai_stub.script = lambda _: ANSWER + " Its oil weighs another kilogram [1][2]."
     result = await run(build(), QUESTION, context(index, top_k=1))
@@ -101,9 +101,9 @@ async def test_units_that_fit_are_read_in_one_call_and_parts_are_cited(
 
 
 async def test_a_citation_points_into_the_document_not_the_unit(
-    tmp_path: Path, openai_stub: OpenAIStub
+    index_string: IndexString, openai_stub: OpenAIStub
 ) -> None:
-    index = await make_documents(tmp_path, SHORT)
+    index = await make_documents(index_string("index"), SHORT)
     await group(index, unit_relations=["links"])
     openai_stub.script = lambda _: "The brass lamp weighs 3 kg [2]."
     result = await run(build(), QUESTION, context(index, top_k=1))
@@ -114,10 +114,12 @@ async def test_a_citation_points_into_the_document_not_the_unit(
     assert citation["status"] == "grounded"
 
 
-async def test_k_counts_units_not_chunks(tmp_path: Path, openai_stub: OpenAIStub) -> None:
+async def test_k_counts_units_not_chunks(
+    index_string: IndexString, openai_stub: OpenAIStub
+) -> None:
     many = "\n\n".join(f"The brass lamp number {n} weighs {n} kg." for n in range(501))
     documents = {"big.txt": many, "other.txt": "A brass plate weighs a gram."}
-    index = await make_documents(tmp_path, documents, chunk_tokens=32)
+    index = await make_documents(index_string("index"), documents, chunk_tokens=32)
     assert await index.count() >= 250
     await group(index, unit_relations=[])
     openai_stub.script = lambda _: ANSWER
@@ -129,10 +131,10 @@ async def test_k_counts_units_not_chunks(tmp_path: Path, openai_stub: OpenAIStub
 
 
 async def test_eight_long_documents_are_read_at_once_and_merged(
-    tmp_path: Path, openai_stub: OpenAIStub
+    index_string: IndexString, openai_stub: OpenAIStub
 ) -> None:
     documents = long_documents(8, 150_000)
-    index = await make_documents(tmp_path, documents, chunk_tokens=512)
+    index = await make_documents(index_string("index"), documents, chunk_tokens=512)
     await group(index)
     openai_stub.script = by_stage(cite_first, "The lamps have parts of brass [1].")
     question = "Which lamp has parts of brass?"
@@ -171,8 +173,12 @@ async def test_eight_long_documents_are_read_at_once_and_merged(
 
 
 @pytest.mark.slow
-async def test_a_large_reader_needs_one_call(tmp_path: Path, openai_stub: OpenAIStub) -> None:
-    index = await make_documents(tmp_path, long_documents(8, 150_000), chunk_tokens=512)
+async def test_a_large_reader_needs_one_call(
+    index_string: IndexString, openai_stub: OpenAIStub
+) -> None:
+    index = await make_documents(
+        index_string("index"), long_documents(8, 150_000), chunk_tokens=512
+    )
     await group(index)
     openai_stub.script = lambda _: "The lamps have parts of brass [1]."
     question = "Which lamp has parts of brass?"
@@ -182,9 +188,9 @@ async def test_a_large_reader_needs_one_call(tmp_path: Path, openai_stub: OpenAI
 
 
 async def test_a_batch_that_says_nothing_is_left_out_of_the_merge(
-    tmp_path: Path, openai_stub: OpenAIStub
+    index_string: IndexString, openai_stub: OpenAIStub
 ) -> None:
-    index = await make_documents(tmp_path, long_documents(4, 6_000))
+    index = await make_documents(index_string("index"), long_documents(4, 6_000))
     await group(index, unit_tokens=50)
 
     def read(shown: str) -> str:
@@ -206,9 +212,9 @@ async def test_a_batch_that_says_nothing_is_left_out_of_the_merge(
 
 
 async def test_a_batch_that_cannot_be_read_is_named_and_the_answer_is_partial(
-    tmp_path: Path, openai_stub: OpenAIStub
+    index_string: IndexString, openai_stub: OpenAIStub
 ) -> None:
-    index = await make_documents(tmp_path, long_documents(3, 6_000))
+    index = await make_documents(index_string("index"), long_documents(3, 6_000))
     await group(index, unit_tokens=50)
 
     def read(shown: str) -> Any:
@@ -223,8 +229,10 @@ async def test_a_batch_that_cannot_be_read_is_named_and_the_answer_is_partial(
         await run(build(), QUESTION, context(index, reader_tokens=3_000))
 
 
-async def test_the_budgets_end_gives_what_was_read(tmp_path: Path, openai_stub: OpenAIStub) -> None:
-    index = await make_documents(tmp_path, long_documents(3, 6_000))
+async def test_the_budgets_end_gives_what_was_read(
+    index_string: IndexString, openai_stub: OpenAIStub
+) -> None:
+    index = await make_documents(index_string("index"), long_documents(3, 6_000))
     await group(index, unit_tokens=50)
     openai_stub.script = by_stage(cite_first, "The lamps have parts of brass [1].")
     settings = context(index, reader_tokens=3_000)
@@ -239,9 +247,9 @@ async def test_the_budgets_end_gives_what_was_read(tmp_path: Path, openai_stub: 
 
 
 async def test_a_budget_too_small_for_the_question_is_named(
-    tmp_path: Path, openai_stub: OpenAIStub
+    index_string: IndexString, openai_stub: OpenAIStub
 ) -> None:
-    index = await make_documents(tmp_path, SHORT)
+    index = await make_documents(index_string("index"), SHORT)
     await group(index)
     with pytest.raises(InvalidSetting, match="reader_tokens is 1000"):
         await run(build(), QUESTION + " so" * 2_000, context(index, reader_tokens=1_000))
@@ -251,9 +259,9 @@ async def test_a_budget_too_small_for_the_question_is_named(
 
 
 async def test_a_short_answer_is_made_of_the_long_one(
-    tmp_path: Path, openai_stub: OpenAIStub
+    index_string: IndexString, openai_stub: OpenAIStub
 ) -> None:
-    index = await make_documents(tmp_path, SHORT)
+    index = await make_documents(index_string("index"), SHORT)
     await group(index, max_unit_documents=1)
     openai_stub.script = by_stage("The brass lamp weighs 3 kg, without oil [1].", "x", "3 kg [1].")
     result = await run(build(), QUESTION, context(index, short_answer=True))
@@ -264,9 +272,9 @@ async def test_a_short_answer_is_made_of_the_long_one(
 
 
 async def test_short_answers_of_several_batches_take_three_steps(
-    tmp_path: Path, openai_stub: OpenAIStub
+    index_string: IndexString, openai_stub: OpenAIStub
 ) -> None:
-    index = await make_documents(tmp_path, long_documents(3, 6_000))
+    index = await make_documents(index_string("index"), long_documents(3, 6_000))
     await group(index, unit_tokens=50)
     openai_stub.script = by_stage(cite_first, "All lamps have parts of brass [1].", "Brass [1].")
     result = await run(build(), QUESTION, context(index, reader_tokens=3_000, short_answer=True))
@@ -278,9 +286,11 @@ async def test_short_answers_of_several_batches_take_three_steps(
 
 
 async def test_without_units_whole_documents_are_read(
-    tmp_path: Path, openai_stub: OpenAIStub
+    index_string: IndexString, openai_stub: OpenAIStub
 ) -> None:
-    index = await make_documents(tmp_path, {"long.md": "The brass lamp weighs 3 kg. " * 60})
+    index = await make_documents(
+        index_string("index"), {"long.md": "The brass lamp weighs 3 kg. " * 60}
+    )
     openai_stub.script = lambda _: ANSWER
     result = await run(build(), QUESTION, context(index))
     (source,) = result.output["sources"]
@@ -305,9 +315,9 @@ async def test_behind_a_plain_retriever_the_documents_are_the_units(
 
 
 async def test_nothing_found_is_said_without_a_call(
-    tmp_path: Path, openai_stub: OpenAIStub
+    index_string: IndexString, openai_stub: OpenAIStub
 ) -> None:
-    index = await make_documents(tmp_path, {})
+    index = await make_documents(index_string("index"), {})
     result = await run(build(), QUESTION, context(index))
     assert result.output["status"] == "no_evidence"
     assert openai_stub.chats == []
@@ -317,8 +327,8 @@ async def test_nothing_found_is_said_without_a_call(
 
 
 @pytest.mark.slow
-async def test_a_new_process_gives_the_same_answer(tmp_path: Path) -> None:
-    index = await make_documents(tmp_path, SHORT)
+async def test_a_new_process_gives_the_same_answer(index_string: IndexString) -> None:
+    index = await make_documents(index_string("index"), SHORT)
     await group(index)
     name = index.name
     program = (
@@ -343,8 +353,10 @@ async def test_a_new_process_gives_the_same_answer(tmp_path: Path) -> None:
     assert "3 kg" in first
 
 
-async def test_fifty_at_once_equal_one_by_one(tmp_path: Path, openai_stub: OpenAIStub) -> None:
-    index = await make_documents(tmp_path, long_documents(3, 4_000))
+async def test_fifty_at_once_equal_one_by_one(
+    index_string: IndexString, openai_stub: OpenAIStub
+) -> None:
+    index = await make_documents(index_string("index"), long_documents(3, 4_000))
     await group(index, unit_tokens=50)
     openai_stub.script = by_stage(
         lambda shown: cite_first(shown).text, "The lamps have parts of brass [1][2]."

@@ -1,11 +1,10 @@
-"""An index on disk with documents cut into chunks and grouped into retrieval units."""
+"""An index with documents cut into chunks and grouped into retrieval units."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from ragweave.indexing.split import split
@@ -19,7 +18,7 @@ from ragweave.stores.base import Chunk, DocumentRecord, Index, IndexSpec
 
 
 async def make_documents(
-    folder: Path,
+    name: str,
     documents: Mapping[str, str],
     *,
     chunk_tokens: int = 128,
@@ -27,7 +26,7 @@ async def make_documents(
     metadata: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Index:
     """An index of documents by path, embedded offline, without units."""
-    index = await open_index(f"lance:{folder}")
+    index = await open_index(name)
     count = await token_counter()
     await index.ensure(IndexSpec(dimension=256, embeddings="offline"))
     chunks: list[Chunk] = []
