@@ -9,23 +9,39 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ragweave.serving.agents import as_subagent, as_tool
     from ragweave.serving.answer import Answer
-    from ragweave.serving.api import aask, ask, ingest, search
+    from ragweave.serving.api import aask, ask, ingest, search, stream
     from ragweave.serving.ingesting import aingest
     from ragweave.serving.searching import asearch
-    from ragweave.serving.stream import astream
+    from ragweave.serving.streaming import astream
 
-__all__ = ["Answer", "aask", "aingest", "asearch", "ask", "astream", "ingest", "search"]
+__all__ = [
+    "Answer",
+    "aask",
+    "aingest",
+    "as_subagent",
+    "as_tool",
+    "asearch",
+    "ask",
+    "astream",
+    "ingest",
+    "search",
+    "stream",
+]
 
 _MODULES = {
     "Answer": "answer",
     "aask": "api",
     "aingest": "ingesting",
+    "as_subagent": "agents",
+    "as_tool": "agents",
     "ask": "api",
     "asearch": "searching",
-    "astream": "stream",
+    "astream": "streaming",
     "ingest": "api",
     "search": "api",
+    "stream": "api",
 }
 
 

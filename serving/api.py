@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragweave.serving import blocking
 from ragweave.serving.answer import Answer
 from ragweave.serving.ingesting import aingest
 from ragweave.serving.searching import asearch
-from ragweave.serving.stream import Approve, astream
+from ragweave.serving.streaming import Approve, astream
 from ragweave.serving.techniques import DEFAULT_TECHNIQUE
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document
     from langchain_core.messages import AnyMessage
 
+    from ragweave.state.events import StepEvent
     from ragweave.state.ingest import IngestOutput
     from ragweave.state.records import Source
 
@@ -54,6 +55,17 @@ def ask(
 ) -> Answer:
     """Answer a question, from synchronous code and notebooks. Like `aask` otherwise."""
     return blocking.run(aask(question, technique=technique, messages=messages, **settings))
+
+
+def stream(
+    question: str,
+    *,
+    technique: str = DEFAULT_TECHNIQUE,
+    messages: Sequence[AnyMessage] = (),
+    **settings: Any,
+) -> Iterator[StepEvent | Answer]:
+    """The steps of a question as they happen, then the answer. Like `astream` otherwise."""
+    return blocking.iterate(astream(question, technique=technique, messages=messages, **settings))
 
 
 def search(query: str, **settings: Any) -> list[Source]:

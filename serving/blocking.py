@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import atexit
 import os
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Iterator
+from contextlib import aclosing
 from functools import cache
+from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -27,6 +29,31 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
     except BaseException:
         running.cancel()
         raise
+
+
+def iterate(source: AsyncGenerator[T, None]) -> Iterator[T]:
+    """The items of an async generator, as they come. Who leaves early ends it."""
+    items: SimpleQueue[T | _End] = SimpleQueue()
+
+    async def pump() -> None:
+        try:
+            async with aclosing(source) as given:
+                async for item in given:
+                    items.put(item)
+        finally:
+            items.put(_End())
+
+    running = asyncio.run_coroutine_threadsafe(pump(), _loop())
+    try:
+        while not isinstance(item := items.get(), _End):
+            yield item
+        running.result()
+    finally:
+        running.cancel()
+
+
+class _End:
+    """Put behind the last item."""
 
 
 @cache

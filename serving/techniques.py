@@ -27,7 +27,7 @@ TECHNIQUES = {
     "citation": "Number small sources, and cite them in every sentence of the answer.",
     "local_search": "Answer from the records of a knowledge graph around the question.",
     "drift": "Start from community reports of a knowledge graph, and dig down by follow-ups.",
-    "auto": "Pick one of these for each question, by its form and by what the index has.",
+    "auto": "Pick one of the others for each question, by its form and by what the index has.",
 }
 """What each technique does. Its graph is `ragweave.graphs.<name>.graph`."""
 

@@ -77,7 +77,7 @@ def ask(
 
     [dim]ragweave ask "Was kostet das?" --web ask --filter year=2024 --set max_rewrites=1[/dim]
     """
-    from ragweave.serving.stream import astream
+    from ragweave.serving.streaming import astream
 
     named = {
         "index": index,

@@ -115,7 +115,7 @@ async def _asked(
     """The answer to a question, with every step that is worth a line."""
     from ragweave.serving.answer import Answer
     from ragweave.serving.cli.show import STEPS
-    from ragweave.serving.stream import astream
+    from ragweave.serving.streaming import astream
 
     answer: dict[str, Any] = {}
     steps: list[Step] = []

@@ -11,7 +11,7 @@ from ragweave.serving.cli.tree import ActionTree
 
 if TYPE_CHECKING:
     from ragweave.serving.answer import Answer
-    from ragweave.serving.stream import Approve
+    from ragweave.serving.streaming import Approve
     from ragweave.state.events import StepEvent
     from ragweave.state.records import Citation
 

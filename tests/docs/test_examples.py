@@ -16,9 +16,13 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 TYPED = {"approve_web_search.py": "y\n"}
 """What a person types, by example."""
 SHOWN = {
+    "agent_with_tool.py": "\n\nSources:\n[",
     "approve_web_search.py": "Madrid",
     "conversation.py": "[1] ",
+    "deep_agent.py": "\nThe agent says: That is",
+    "pick_technique.py": "crag: No passage",
     "steps_and_tokens.py": "answered, cited: ['",
+    "within_a_graph.py": "budgets (answered): ",
 }
 """Part of what each prints."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
@@ -36,7 +36,7 @@ async def astream(
     approve: Approve | None = None,
     run_id: UUID | None = None,
     **settings: Any,
-) -> AsyncIterator[StepEvent | Answer]:
+) -> AsyncGenerator[StepEvent | Answer, None]:
     """Run a technique: its step events as they happen (those of type `token` are the answer's
     text), then the `Answer`.
 
