@@ -18,6 +18,7 @@ from ragweave.indexing.split import TokenCounter
 from ragweave.indexing.text_units import cut_text_units, graph_document
 from ragweave.models.embedding import embed_query
 from ragweave.models.tokens import token_counter
+from ragweave.nodes.graph_estimate import Estimate, estimate, nothing_expected
 from ragweave.nodes.graph_plan import build_of, extraction_messages, unit_key, units_of
 from ragweave.state.context import context_of, settings_of
 from ragweave.state.errors import InvalidSetting
@@ -52,9 +53,11 @@ async def prepare_graph_index(state: GraphIndexState, runtime: Runtime[Any]) -> 
     made = await build.graph.spec()
     if made is not None and context.embeddings:
         made.expect_embeddings(context.embeddings, build.graph.name)
-    embeddings = context.embeddings or (made.embeddings if made else context.new_embeddings)
-    dimension = len(await embed_query("dimension", embeddings=embeddings))
-    await build.graph.ensure(IndexSpec(dimension=dimension, embeddings=embeddings))
+    known = made.embeddings if made else ""
+    embeddings = context.embeddings or known or context.new_embeddings
+    if not context.dry_run:
+        dimension = len(await embed_query("dimension", embeddings=embeddings))
+        await build.graph.ensure(IndexSpec(dimension=dimension, embeddings=embeddings))
     settings = {
         **settings_of(context),
         "technique": "graph_index",
@@ -62,7 +65,7 @@ async def prepare_graph_index(state: GraphIndexState, runtime: Runtime[Any]) -> 
         "embeddings": embeddings,
     }
     counts = ("added", "unchanged", "removed", "text_units", "entities", "relationships")
-    more = ("communities", "reports", "embedded", "expected_calls", "expected_tokens", "level")
+    more = ("communities", "reports", "embedded", "level")
     return {
         "settings": settings,
         "paths": await asyncio.to_thread(load_files.check_paths, paths),
@@ -70,6 +73,7 @@ async def prepare_graph_index(state: GraphIndexState, runtime: Runtime[Any]) -> 
         "failed": [],
         "usage": no_usage(),
         **dict.fromkeys((*counts, *more), 0),
+        **nothing_expected(),
     }
 
 
@@ -77,7 +81,8 @@ async def load_documents(state: GraphIndexState, runtime: Runtime[Any]) -> dict[
     """Load what is new or has changed, and store it with its text units, not yet as complete."""
     context = context_of(state, None, GraphIndexContext)
     build = await build_of(context)
-    stored = await build.graph.tables()
+    made = await build.graph.spec()  # a dry run makes none
+    stored = await build.graph.tables() if made else GraphTables()
     found = await asyncio.to_thread(_load, state, stored, context, await token_counter())
     gone = _gone(state, stored, found)
     fresh = GraphTables(
@@ -117,18 +122,19 @@ async def units_to_extract(state: GraphIndexState) -> list[str]:
     return [unit.id for unit in units if keys[unit.id] not in found]
 
 
-async def _expected(units: Sequence[TextUnit], context: GraphIndexContext) -> dict[str, int]:
-    """Calls and prompt tokens of the extractions that are not kept yet."""
+async def _expected(units: Sequence[TextUnit], context: GraphIndexContext) -> Estimate:
+    """Calls and tokens of what is not kept yet."""
     if context.offline:
-        return {"expected_calls": 0, "expected_tokens": 0}
+        return nothing_expected()
     build = await build_of(context)
     keys = {unit.id: unit_key(context, unit) for unit in units}
     found = await build.answers.get_many(keys.values())
     new = [unit for unit in units if keys[unit.id] not in found]
     prompts = ["\n".join(m.text for m in extraction_messages(context, unit)) for unit in new]
-    tokens = await asyncio.to_thread(await token_counter(), prompts)
-    calls = 1 + context.gleanings
-    return {"expected_calls": calls * len(new), "expected_tokens": calls * sum(tokens)}
+    count = await token_counter()
+    tokens = await asyncio.to_thread(count, prompts)
+    instructions = sum(count([context.summarize_prompt, context.report_prompt]))
+    return estimate(tokens, len(units), instructions, context)
 
 
 def _load(

@@ -38,9 +38,13 @@ class GraphIndexOutput(TypedDict):
     embedded: int
     """Entities and reports that were embedded."""
     expected_calls: int
-    """Model calls that were to be made, as far as was known before the first."""
+    """Model calls that were to be made: extractions counted, summaries and reports estimated."""
     expected_tokens: int
     """Tokens of their prompts."""
+    expected_answer_tokens: int
+    """Tokens of their answers, estimated."""
+    expected_stages: dict[str, int]
+    """Calls by stage: `extract`, `summarize`, `report`."""
     usage: Annotated[Usage, add_usage]
     warnings: Annotated[list[str], append_unique]
 
@@ -64,6 +68,8 @@ class GraphIndexState(GraphIndexInput, Shared, total=False):
     embedded: int
     expected_calls: int
     expected_tokens: int
+    expected_answer_tokens: int
+    expected_stages: dict[str, int]
     hashes: dict[str, str]
     """By document id, the fingerprint that makes it complete."""
     to_extract: list[str]
@@ -107,9 +113,21 @@ class GraphIndexContext(RagContext):
         default=10, ge=2, le=10_000, description="Entities in a community that is not split."
     )
     dry_run: bool = Field(default=False, description="Count what would be asked, and ask nothing.")
-    max_model_calls: int = Field(default=100_000, ge=0, le=10_000_000)
-    max_tokens: int = Field(default=1_000_000_000, ge=0, le=100_000_000_000)
-    deadline_seconds: float = Field(default=86_400, gt=0, le=2_592_000)
+    max_model_calls: int = Field(
+        default=100_000, ge=0, le=10_000_000, description="Most model calls a build may make."
+    )
+    max_tokens: int = Field(
+        default=1_000_000_000,
+        ge=0,
+        le=100_000_000_000,
+        description="Most tokens, in and out, a build may use.",
+    )
+    deadline_seconds: float = Field(
+        default=86_400,
+        gt=0,
+        le=2_592_000,
+        description="Seconds after which nothing more is asked.",
+    )
     extract_prompt: str = prompt_field("extract", "extract_unit")
     summarize_prompt: str = prompt_field("summarize", "summarize_description")
     report_prompt: str = prompt_field("report", "write_report")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragweave.serving.cli.graph_progress import build_progress
 from ragweave.serving.cli.options import (
     Embeddings,
     Index,
@@ -16,6 +17,7 @@ from ragweave.serving.cli.options import (
     run_async,
 )
 from ragweave.serving.cli.screen import err, one_line, out, print_json
+from ragweave.state.errors import InvalidSetting
 
 if TYPE_CHECKING:
     from ragweave.state.graph_index import GraphIndexOutput
@@ -44,6 +46,15 @@ def graph_index(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would cost, and call no model.")
     ] = False,
+    price: Annotated[
+        str | None,
+        typer.Option(
+            metavar="IN/OUT",
+            help="Dollars for a million tokens in and out, such as 0.40/1.60: --dry-run says "
+            "what it would cost, and a run what it did.",
+            show_default=False,
+        ),
+    ] = None,
     settings: Set = None,
     as_json: Json = False,
 ) -> None:
@@ -60,31 +71,67 @@ def graph_index(
     named = {"index": index, "model": model, "embeddings": embeddings, "tenant": tenant}
     given = {name: value for name, value in named.items() if value is not None}
     settings_given = {**read_settings(settings), **given, "dry_run": dry_run}
-    report = run_async(agraph_index(*(paths or []), delete=delete or [], **settings_given))
+    prices = _prices(price)
+    with build_progress(hidden=as_json or dry_run) as on_progress:
+        report = run_async(
+            agraph_index(
+                *(paths or []), delete=delete or [], on_progress=on_progress, **settings_given
+            )
+        )
     if as_json:
         print_json(report)
     else:
-        _show(report, dry_run=dry_run)
+        _show(report, prices, dry_run=dry_run)
     if report["failed"]:
         raise typer.Exit(1)
 
 
-def _show(report: GraphIndexOutput, *, dry_run: bool) -> None:
+def _prices(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        read, written = (float(part) for part in text.split("/"))
+    except ValueError as error:
+        raise InvalidSetting(f"--price takes IN/OUT, such as 0.40/1.60, not {text!r}.") from error
+    return read, written
+
+
+def _cost(prices: tuple[float, float] | None, read: int, written: int) -> str:
+    if prices is None:
+        return ""
+    return f", ${(read * prices[0] + written * prices[1]) / 1e6:,.2f}"
+
+
+def _show(report: GraphIndexOutput, prices: tuple[float, float] | None, *, dry_run: bool) -> None:
     for failure in report["failed"]:
         err.print(one_line(f"{failure['path']}: {failure['reason']}"), style="red")
     for warning in report["warnings"]:
         err.print(one_line(f"Warning: {warning}"), style="yellow")
     if dry_run:
-        out.print(
-            f"{report['expected_calls']:,} calls for extraction, "
-            f"{report['expected_tokens']:,} tokens of prompts; summaries and reports come on top"
-        )
+        _show_expected(report, prices)
         return
     usage = report["usage"]
+    tokens = usage["input_tokens"] + usage["output_tokens"]
     out.print(
         f"{report['added']:,} added, {report['unchanged']:,} unchanged, "
         f"{report['removed']:,} removed, {len(report['failed']):,} failed: "
         f"{report['entities']:,} entities, {report['relationships']:,} relationships, "
         f"{report['reports']:,} reports of {report['communities']:,} communities; "
-        f"{usage['calls']:,} model calls, {usage['input_tokens'] + usage['output_tokens']:,} tokens"
+        f"{usage['calls']:,} model calls, {tokens:,} tokens"
+        f"{_cost(prices, usage['input_tokens'], usage['output_tokens'])}"
     )
+
+
+def _show_expected(report: GraphIndexOutput, prices: tuple[float, float] | None) -> None:
+    read, written = report["expected_tokens"], report["expected_answer_tokens"]
+    stages = report["expected_stages"]
+    by_stage = ", ".join(f"{stage} {calls:,}" for stage, calls in stages.items() if calls)
+    out.print(
+        f"{report['added']:,} new or changed, {report['unchanged']:,} unchanged, "
+        f"{report['removed']:,} to remove, {len(report['failed']):,} failed; "
+        f"about {report['expected_calls']:,} model calls{f' ({by_stage})' if by_stage else ''}, "
+        f"{read:,} tokens in and {written:,} out{_cost(prices, read, written)}"
+    )
+    if report["expected_calls"]:
+        hint = "" if prices else "; --price IN/OUT says what that costs"
+        err.print(f"Extractions are counted, summaries and reports estimated{hint}.", style="dim")

@@ -54,6 +54,7 @@ def test_a_saved_run_becomes_a_page(ragweave: Ragweave, data: Path, tmp_path: Pa
     assert "What is the squad&#x27;s mission?" in page
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("scripted")
 def test_a_run_is_drawn_as_it_is_asked(ragweave: Ragweave, data: Path, tmp_path: Path) -> None:
     ended = ragweave("draw", "run", "--ask", MISSION, *drift(data), folder=tmp_path)
