@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
 from pydantic import BaseModel
@@ -98,7 +98,9 @@ STRUCTURED: dict[str, Callable[[Sections], BaseModel]] = {
 
 def _grades(question: str, documents: Sections) -> list[DocumentGrade]:
     judged = relevance(question, [shown_text(document) for document in documents])
-    return [DocumentGrade(reason=_reason(item), verdict=_verdict(item)) for item in judged]
+    return [
+        DocumentGrade(reason=_reason(question, item), verdict=_verdict(item)) for item in judged
+    ]
 
 
 def _verdict(judged: Relevance) -> Literal["relevant", "partly", "irrelevant"]:
@@ -107,10 +109,27 @@ def _verdict(judged: Relevance) -> Literal["relevant", "partly", "irrelevant"]:
     return "partly" if judged.score >= PARTLY else "irrelevant"
 
 
-def _reason(judged: Relevance) -> str:
-    found = f"has {', '.join(judged.found[:4])}" if judged.found else "has none of its key words"
-    lacks = f", lacks {', '.join(judged.missing[:3])}" if judged.missing and judged.found else ""
-    return f"Similarity {judged.score:.2f}: {found}{lacks}."
+def _reason(question: str, judged: Relevance) -> str:
+    covered = _covered(question, judged.found)
+    found = _phrases(question, judged.found, set())
+    missing = _phrases(question, judged.missing, covered)
+    has = f"has {', '.join(found[:4])}" if found else "has none of its key words"
+    lacks = f", lacks {', '.join(missing[:3])}" if missing and found else ""
+    return f"Scores {judged.score:.2f}, relevant from {RELEVANT:.2f}: {has}{lacks}."
+
+
+def _phrases(question: str, words: Sequence[str], covered: set[int]) -> list[str]:
+    """The words, but of Chinese, whose words are pairs of characters, the phrases they make up."""
+    pairs = {word for word in words if _is_cjk(word)}
+    places = _covered(question, pairs) - covered
+    runs = "".join(char if at in places else "\n" for at, char in enumerate(question)).split("\n")
+    return [word for word in words if word not in pairs] + [run for run in runs if len(run) > 1]
+
+
+def _covered(question: str, words: Collection[str]) -> set[int]:
+    """Places of the question's characters that belong to one of `words`."""
+    spans = (match.span() for word in words for match in re.finditer(re.escape(word), question))
+    return {at for start, end in spans for at in range(start, end)}
 
 
 def _is_cjk(text: str) -> bool:

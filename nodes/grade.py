@@ -40,9 +40,12 @@ async def grade_document(state: GradeTask, runtime: Runtime[CragContext]) -> dic
         )
     except CallFailed as failure:
         grades = [_ungraded(document, str(failure))]
-        return {**_announced(state, runtime, grades), **failed(state, runtime, failure)}
+        return {
+            **_announced(state, runtime, [document], grades),
+            **failed(state, runtime, failure),
+        }
     grade = Grade(source_id=document["id"], verdict=reply.value.verdict, reason=reply.value.reason)
-    return {**_announced(state, runtime, [grade]), "usage": reply.usage}
+    return {**_announced(state, runtime, [document], [grade]), "usage": reply.usage}
 
 
 async def grade_documents(state: CragState, runtime: Runtime[CragContext]) -> dict[str, Any]:
@@ -75,7 +78,10 @@ async def _grade_together(
         )
     except CallFailed as failure:
         grades = [_ungraded(document, str(failure)) for document in documents]
-        return {**_announced(state, runtime, grades), **failed(state, runtime, failure)}
+        return {
+            **_announced(state, runtime, documents, grades),
+            **failed(state, runtime, failure),
+        }
     given = {grade.number: grade for grade in reply.value.grades}
     grades = [
         Grade(source_id=document["id"], verdict=grade.verdict, reason=grade.reason)
@@ -83,7 +89,7 @@ async def _grade_together(
         else _ungraded(document, "The grader left it out.")
         for number, document in enumerate(documents, 1)
     ]
-    return {**_announced(state, runtime, grades), "usage": reply.usage}
+    return {**_announced(state, runtime, documents, grades), "usage": reply.usage}
 
 
 def _ungraded(document: Source, reason: str) -> Grade:
@@ -91,14 +97,18 @@ def _ungraded(document: Source, reason: str) -> Grade:
 
 
 def _announced(
-    state: Mapping[str, Any], runtime: Runtime[Any], grades: list[Grade]
+    state: Mapping[str, Any],
+    runtime: Runtime[Any],
+    documents: Sequence[Source],
+    grades: list[Grade],
 ) -> dict[str, Any]:
-    for grade in grades:
+    for document, grade in zip(documents, grades, strict=True):
         emit(
             state,
             runtime,
             "graded",
             id=grade["source_id"],
+            title=document["title"],
             grade=grade["verdict"],
             reason=grade["reason"],
         )

@@ -38,6 +38,7 @@ class Graded(Event):
 
     type: Literal["graded"]
     id: str
+    title: str | None
     grade: str
     reason: str
 

@@ -195,7 +195,7 @@ def test_grades(
 ) -> None:
     grade = structured(DocumentGrade, document_section(source(text)), question_section(question))
     assert grade.verdict == verdict
-    assert grade.reason.startswith("Similarity ")
+    assert grade.reason.startswith("Scores ")
 
 
 def test_a_title_counts_as_text() -> None:
