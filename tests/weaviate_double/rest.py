@@ -111,6 +111,7 @@ def _described(schema: dict[str, Any]) -> dict[str, Any]:
         ],
         "vectorConfig": {
             name: {
+                "vectorIndexType": "hnsw",
                 **vector,
                 "vectorIndexConfig": {**_HNSW, **(vector.get("vectorIndexConfig") or {})},
             }
