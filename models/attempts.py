@@ -25,7 +25,7 @@ from ragweave.models.loops import PerLoop
 from ragweave.models.providers import REQUEST_SECONDS
 from ragweave.models.tokens import token_counter
 from ragweave.state.context import RagContext
-from ragweave.state.errors import CallFailed, ModelUnavailable
+from ragweave.state.errors import CallFailed, ModelUnavailable, RequestRefused
 from ragweave.state.records import StageUsage, Usage
 
 ResultT = TypeVar("ResultT")
@@ -122,6 +122,9 @@ class Call:
             if self.said:
                 await self._count(messages, AIMessage(self.said))
             error.text, error.usage = self.said, self.usage
+            raise
+        except RequestRefused as error:
+            error.usage = self.usage
             raise
         await self._count(messages, message)
         return message

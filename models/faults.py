@@ -16,7 +16,7 @@ from time import time
 from langchain_core.exceptions import ContextOverflowError, ModelError
 
 from ragweave.models.providers import key_variable
-from ragweave.state.errors import ModelRefused, ModelUnavailable, RagweaveError
+from ragweave.state.errors import ModelRefused, ModelUnavailable, RagweaveError, RequestRefused
 
 LONGEST_WAIT = 30.0
 """Seconds: a server that asks to wait longer is not asked again."""
@@ -24,6 +24,7 @@ MESSAGE_CHARACTERS = 300
 
 _TRANSIENT_STATUS = {408, 409, 425, 429}
 _KEY_STATUS = {401, 403}
+_REQUEST_STATUS = {400, 422}
 _PARAMETER_STATUS = {400, 404, 422, 501}
 _OPTIONAL_PARAMETERS = {
     "response_format": ("response_format", "json_schema", "structured output", "guided_json"),
@@ -81,6 +82,8 @@ def fault(error: Exception, model: str) -> RagweaveError:
         return _transient(error, told)
     if status in _PARAMETER_STATUS and (parameter := _parameter_named(reason)):
         return ParameterRefused(told, parameter=parameter)
+    if status in _REQUEST_STATUS:
+        return RequestRefused(told)
     return ModelRefused(told) if status else ModelUnavailable(told)
 
 

@@ -15,7 +15,7 @@ from ragweave.nodes.graph_access import search_records, searchable_graph
 from ragweave.nodes.language import named_language
 from ragweave.state.context import context_of
 from ragweave.state.drift import Action, DriftContext, LocalState
-from ragweave.state.errors import CallFailed
+from ragweave.state.errors import CallFailed, RequestRefused
 from ragweave.state.records import no_usage
 
 
@@ -37,7 +37,8 @@ async def build_local_context(state: LocalState, runtime: Runtime[DriftContext])
 async def answer_follow_up(state: LocalState, runtime: Runtime[DriftContext]) -> dict[str, Any]:
     """Answer the follow-up question from those records, and suggest what to ask next.
 
-    A call that fails leaves a failed action with its reason, and the run goes on.
+    A call that fails or is refused leaves a failed action with its reason, and the run goes on;
+    a key that is refused ends it.
     """
     if "sources" not in state:  # the run was stopped after they had been found
         found = await build_local_context(state, runtime)
@@ -66,7 +67,7 @@ async def answer_follow_up(state: LocalState, runtime: Runtime[DriftContext]) ->
             context=context,
             salvage=salvage(LocalAnswer),
         )
-    except CallFailed as failure:
+    except (CallFailed, RequestRefused) as failure:
         done = {**done, "status": "failed", "reason": str(failure), "usage": failure.usage}
         return _done(state, runtime, done, failed(state, runtime, failure))
     answer = reply.value

@@ -23,7 +23,7 @@ from ragweave.nodes.renumber_markers import renumber_markers
 from ragweave.nodes.sources import numbered
 from ragweave.state.context import context_of
 from ragweave.state.drift import Action, DriftContext, DriftState, Fold, FoldTask
-from ragweave.state.errors import CallFailed
+from ragweave.state.errors import CallFailed, RequestRefused
 from ragweave.state.records import Source
 
 
@@ -56,7 +56,7 @@ async def prime_reports(state: FoldTask, runtime: Runtime[DriftContext]) -> dict
             context=context,
             salvage=salvage(PrimerAnswer),
         )
-    except CallFailed as failure:
+    except (CallFailed, RequestRefused) as failure:
         fold["reason"] = str(failure)
         update = failed(state, runtime, failure)
     else:

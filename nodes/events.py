@@ -8,7 +8,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ragweave.models.budget import ledger_of
-from ragweave.state.errors import BudgetReached, CallFailed
+from ragweave.state.errors import BudgetReached, CallFailed, RequestRefused
 from ragweave.state.records import Decision
 
 
@@ -26,7 +26,9 @@ def emit(
     )
 
 
-def failed(state: Mapping[str, Any], runtime: Runtime[Any], failure: CallFailed) -> dict[str, Any]:
+def failed(
+    state: Mapping[str, Any], runtime: Runtime[Any], failure: CallFailed | RequestRefused
+) -> dict[str, Any]:
     """State update for a model call that gave nothing: its cost, and a warning."""
     if isinstance(failure, BudgetReached):
         emit(state, runtime, "budget", limit=failure.limit, used=failure.used)

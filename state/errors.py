@@ -33,6 +33,15 @@ class ModelRefused(RagweaveError):
     """The provider refused the key or the request. Trying again cannot help."""
 
 
+class RequestRefused(ModelRefused):
+    """The provider refused this one request (400, 422), as filters of content do.
+
+    Where many are sent, others may be answered. `usage` is what it cost.
+    """
+
+    usage: Usage | None = None
+
+
 class CallFailed(RagweaveError):
     """One model call that gave nothing usable. A node handles it and the run goes on.
 

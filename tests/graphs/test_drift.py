@@ -311,7 +311,13 @@ async def test_concurrency_is_what_it_says(
     assert script.most_in_flight == concurrency
 
 
-@pytest.mark.parametrize("calls", [0, 1, 2, 3, 4, 5, 8, 13, 30])
+BUDGETS = [
+    pytest.param(calls, marks=[] if calls in (0, 1, 2, 4, 8, 13, 30) else pytest.mark.slow)
+    for calls in range(31)
+]
+
+
+@pytest.mark.parametrize("calls", BUDGETS)
 async def test_a_budget_of_calls_is_kept_and_there_is_always_an_answer(
     dulce: dict[str, Any], openai_stub: OpenAIStub, script: DriftScript, calls: int
 ) -> None:
