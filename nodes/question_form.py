@@ -46,7 +46,7 @@ _PATTERNS: tuple[tuple[Form, str], ...] = (
     ),
     (
         "many_sided",
-        rf"\band (?:also )?(?:[a-z]+ )?{_ASKING}\b|\?.*\?"
+        rf"(?<=.)\band (?:also )?(?:[a-z]+ )?{_ASKING}\b|\?.*\?"
         r"|\b(?:compared?|comparison|contrast|versus|vs\.?)(?=\s)|\bdiffer(?:s|ent|ences?)?\b"
         r"|\bboth\b(?=.*\band\b)"
         r"|分别|各[是有为]|区别|不同|异同|相比|对比",

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from ragweave.state.records import Citation, Decision, Source, Status, Usage
@@ -17,8 +18,18 @@ MAX_QUESTION_CHARACTERS = 32_000
 class Input(TypedDict, total=False):
     """A question, or a conversation whose last human message is the question."""
 
-    question: str
-    messages: Annotated[list[AnyMessage], add_messages]
+    question: Annotated[
+        str,
+        Field(
+            description="One complete question in the user's language, such as `Which ships need a "
+            "pilot?`. It is answered by itself: name what it is about."
+        ),
+    ]
+    messages: Annotated[
+        list[AnyMessage],
+        Field(description="Instead: a conversation whose last human message is the question."),
+        add_messages,
+    ]
 
 
 class Output(TypedDict):

@@ -6,10 +6,12 @@ import asyncio
 import gc
 import json
 import re
+import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
@@ -182,10 +184,111 @@ async def test_agents_are_offered_described_tools(server: Server) -> None:
     gc.collect()  # what the client leaves behind, while its warning is ignored
     assert set(tools) == set(GRAPHS)
     assert tools["crag"].description == GRAPHS["crag"]["description"]
-    assert "question" in tools["crag"].input_schema["properties"]
+    question = tools["crag"].input_schema["properties"]["question"]
+    assert question["description"].startswith("One complete question")
     text = called.content[0].text  # type: ignore[union-attr]
     assert not called.is_error
     assert text.startswith("{'answer': 'Ships longer than 90 metres need a pilot [1].'")
+
+
+# --- agents by A2A ---------------------------------------------------------------------------
+
+
+async def ask_a2a(server: Server, assistant: str, method: str, **message: Any) -> httpx.Response:
+    """One JSON-RPC request to the A2A endpoint of an assistant."""
+    parts = [{"kind": "text", "text": message.pop("text")}]
+    said = {"role": "user", "messageId": uuid.uuid4().hex, "parts": parts, **message}
+    request = {"jsonrpc": "2.0", "id": "1", "method": method, "params": {"message": said}}
+    async with httpx.AsyncClient(base_url=server.url, timeout=60) as agent:
+        accept = {"accept": "application/json, text/event-stream"}
+        response = await agent.post(f"/a2a/{assistant}", json=request, headers=accept)
+    return response.raise_for_status()
+
+
+async def assistant_of(client: LangGraphClient, graph: str) -> str:
+    return (await client.assistants.search(graph_id=graph))[0]["assistant_id"]
+
+
+@pytest.mark.usefixtures("blocking_clients")
+async def test_an_agent_asks_and_asks_on_by_a2a(server: Server, client: LangGraphClient) -> None:
+    assistant = await assistant_of(client, "auto")
+    async with httpx.AsyncClient(base_url=server.url) as agent:
+        card = (
+            await agent.get("/.well-known/agent-card.json", params={"assistant_id": assistant})
+        ).json()
+    assert (card["name"], card["description"]) == ("auto", GRAPHS["auto"]["description"])
+    task = (await ask_a2a(server, assistant, "message/send", text=PILOT)).json()["result"]
+    assert task["status"]["state"] == "completed"
+    said = task["artifacts"][0]["parts"][0]["text"]
+    assert said == "Ships longer than 90 metres need a pilot [1]."
+
+    thread = task["contextId"]
+    kept: Any = (await client.threads.get_state(thread))["values"]
+    assert kept["technique"] == "citation"
+    assert kept["citations"][0]["quote"] == "Ships longer than 90 metres need a pilot"
+    follow_up = {"text": "And where does the pilot board?", "contextId": thread}
+    task = (await ask_a2a(server, assistant, "message/send", **follow_up)).json()["result"]
+    assert "breakwater" in task["artifacts"][0]["parts"][0]["text"]
+
+
+@pytest.mark.usefixtures("blocking_clients")
+async def test_an_answer_is_streamed_by_a2a(server: Server, client: LangGraphClient) -> None:
+    assistant = await assistant_of(client, "crag")
+    streamed = await ask_a2a(server, assistant, "message/stream", text=PILOT)
+    lines = streamed.text.splitlines()
+    events = [json.loads(line.partition(":")[2])["result"] for line in lines if "data:" in line[:5]]
+    assert events[-1]["status"]["state"] == "completed"
+    artifacts = [event["artifact"] for event in events if event["kind"] == "artifact-update"]
+    assert "90 metres need a pilot [1]." in artifacts[-1]["parts"][0]["text"]
+
+
+# --- forks -----------------------------------------------------------------------------------
+
+
+async def fork(
+    client: LangGraphClient, thread: str, graph: str, after: str, **edited: Any
+) -> dict[str, Any]:
+    """Edit what a node left in a finished run, go on from there, and return the new output."""
+    history = await client.threads.get_history(thread, limit=50)
+    times = [state for state in history if any(t["name"] == after for t in state["tasks"])]
+    following = history[history.index(times[0]) - 1]
+    forked: Any = await client.threads.update_state(
+        thread, edited, checkpoint=following["checkpoint"], as_node=after
+    )
+    output: Any = await client.runs.wait(thread, graph, checkpoint=forked["checkpoint"])
+    return dict(output)
+
+
+async def test_a_fork_with_another_query_finds_something_else(client: LangGraphClient) -> None:
+    thread = await new_thread(client)
+    first = await run(client, thread, input={"question": PILOT})
+    second = await fork(
+        client, thread, "crag", "prepare", search_question="How often does the 灯塔 flash? 十二秒"
+    )
+    assert second["sources"][0]["path"] == "docs/lighthouse.md"
+    assert second["usage"]["calls"] == first["usage"]["calls"]
+    assert [message["type"] for message in second["messages"]] == ["human", "ai"]
+
+
+async def test_a_fork_without_documents_has_no_evidence(client: LangGraphClient) -> None:
+    thread = await new_thread(client)
+    context = {"web_search": "never"}
+    await run(client, thread, input={"question": PILOT}, context=context)
+    second = await fork(client, thread, "crag", "retrieve_documents", documents=[])
+    assert (second["status"], second["usage"]["calls"]) == ("no_evidence", 0)
+    history: Any = await client.threads.get_history(thread, limit=50)
+    answers = [state["values"].get("status") for state in history if not state["next"]]
+    assert answers == ["no_evidence", "answered"]
+
+
+async def test_a_fork_takes_another_technique(client: LangGraphClient) -> None:
+    thread = await new_thread(client)
+    first = await client.runs.wait(thread, "auto", input={"question": PILOT})
+    assert isinstance(first, dict)
+    assert first["technique"] == "citation"
+    second = await fork(client, thread, "auto", "choose_technique", technique="crag")
+    assert (second["technique"], second["answer"]) == ("crag", first["answer"])
+    assert set(second["usage"]["stages"]) == {"grade", "answer"}
 
 
 async def test_the_log_has_nothing_to_complain_of(server: Server, client: LangGraphClient) -> None:

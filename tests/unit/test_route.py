@@ -42,6 +42,7 @@ FORMS = {
     ],
     "narrow": [
         "Which ships need a pilot?",
+        "And where does the pilot board?",
         "How many berths are there?",
         "On what date were the rules changed?",
         "The tug, which was built in 1950, belongs to whom?",
