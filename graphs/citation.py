@@ -10,6 +10,7 @@
 graph LR
     prepare --> retrieve_documents --> number_sources --> answer_question
     number_sources -->|nothing found| report_no_evidence
+    retrieve_documents -->|a person picks| pick_sources --> number_sources
     answer_question -->|sources left| refine_answer --> verify_citations
     refine_answer -->|sources left| refine_answer
     answer_question --> verify_citations
@@ -27,6 +28,7 @@ from langgraph.graph import END, START, StateGraph
 from ragweave.nodes.answer import answer_question
 from ragweave.nodes.no_evidence import report_no_evidence
 from ragweave.nodes.number_sources import number_sources
+from ragweave.nodes.pick_sources import pick_sources
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
 from ragweave.nodes.refine_answer import refine_answer
@@ -38,6 +40,12 @@ from ragweave.nodes.verify import verify_citations
 from ragweave.state.base import Input, Output
 from ragweave.state.citation import CitationContext, CitationState
 from ragweave.state.context import context_of
+
+
+def who_picks(state: CitationState) -> Literal["pick_sources", "number_sources"]:
+    """Whether a person wants to pick what is cut into sources."""
+    picks = context_of(state, None, CitationContext).pick_sources and state["documents"]
+    return "pick_sources" if picks else "number_sources"
 
 
 def has_sources(state: CitationState) -> Literal["answer_question", "report_no_evidence"]:
@@ -70,6 +78,7 @@ def build() -> StateGraph[CitationState, CitationContext, Input, Output]:
     builder.set_node_defaults(retry_policy=RETRY, timeout=TIMEOUT)
     builder.add_node("prepare", prepare("citation", CitationState, CitationContext))
     builder.add_node("retrieve_documents", retrieve_documents)
+    builder.add_node("pick_sources", pick_sources("documents"))
     builder.add_node("number_sources", number_sources)
     builder.add_node("answer_question", answer_question)
     builder.add_node("refine_answer", refine_answer)
@@ -80,7 +89,8 @@ def build() -> StateGraph[CitationState, CitationContext, Input, Output]:
 
     builder.add_edge(START, "prepare")
     builder.add_edge("prepare", "retrieve_documents")
-    builder.add_edge("retrieve_documents", "number_sources")
+    builder.add_conditional_edges("retrieve_documents", who_picks)
+    builder.add_edge("pick_sources", "number_sources")
     builder.add_conditional_edges("number_sources", has_sources)
     builder.add_conditional_edges("answer_question", has_unread_sources)
     builder.add_conditional_edges("refine_answer", has_unread_sources)

@@ -17,6 +17,7 @@ graph LR
     grade_web_results -->|nothing yet| rewrite_question
     refine_documents --> answer_question --> verify_citations
     refine_documents -->|nothing kept| report_no_evidence
+    refine_documents -->|a person picks| pick_sources --> answer_question
 ```
 """
 
@@ -31,6 +32,7 @@ from ragweave.nodes.action import choose_action, found_on_the_web
 from ragweave.nodes.answer import answer_question
 from ragweave.nodes.grade import grade_document, grade_documents, grade_web_results
 from ragweave.nodes.no_evidence import report_no_evidence
+from ragweave.nodes.pick_sources import pick_sources
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
 from ragweave.nodes.refine import refine_documents
@@ -93,6 +95,14 @@ def found_enough(state: CragState) -> Literal["rewrite_question", "refine_docume
     return "refine_documents"
 
 
+def who_picks(
+    state: CragState,
+) -> Literal["pick_sources", "answer_question", "report_no_evidence"]:
+    """Whether anything was kept, and whether a person wants to pick of it."""
+    picks = context_of(state, None, CragContext).pick_sources and state["sources"]
+    return "pick_sources" if picks else has_sources(state)
+
+
 def has_sources(state: CragState) -> Literal["answer_question", "report_no_evidence"]:
     """Whether anything was kept to answer from."""
     return "answer_question" if state["sources"] else "report_no_evidence"
@@ -114,6 +124,7 @@ def build() -> StateGraph[CragState, CragContext, Input, Output]:
     builder.add_node("search_web", search_web)
     builder.add_node("grade_web_results", grade_web_results)
     builder.add_node("refine_documents", refine_documents)
+    builder.add_node("pick_sources", pick_sources("sources"))
     builder.add_node("answer_question", answer_question)
     builder.add_node("report_no_evidence", report_no_evidence)
     builder.add_node("verify_citations", verify_citations)
@@ -130,7 +141,8 @@ def build() -> StateGraph[CragState, CragContext, Input, Output]:
     builder.add_conditional_edges("approve_web_query", was_approved)
     builder.add_edge("search_web", "grade_web_results")
     builder.add_conditional_edges("grade_web_results", found_enough)
-    builder.add_conditional_edges("refine_documents", has_sources)
+    builder.add_conditional_edges("refine_documents", who_picks)
+    builder.add_conditional_edges("pick_sources", has_sources)
     builder.add_edge("answer_question", "verify_citations")
     builder.add_edge("verify_citations", END)
     builder.add_edge("report_no_evidence", END)

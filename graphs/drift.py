@@ -10,6 +10,7 @@ After Microsoft's GraphRAG: Whiting et al., Introducing DRIFT Search, 2024.
 
 ```mermaid
 graph LR
+    prepare -->|over the limit| approve_cost --> write_hypothesis
     prepare --> write_hypothesis --> select_reports --> prime_reports --> plant_root
     select_reports -->|no reports| plant_root
     plant_root --> rank_follow_ups -->|dig deeper| search_local --> rank_follow_ups
@@ -19,6 +20,7 @@ graph LR
     answer_question --> verify_citations --> trace_evidence --> return_context
     return_context --> restyle_citations
     retrieve_records -->|nothing found| report_no_evidence
+    approve_cost -->|refused| retrieve_records
 ```
 """
 
@@ -31,6 +33,7 @@ from langgraph.types import Send
 
 from ragweave.graphs import drift_local
 from ragweave.nodes.answer import answer_question
+from ragweave.nodes.approve_cost import approve_cost, most_calls
 from ragweave.nodes.data_references import restyle_citations
 from ragweave.nodes.drift_follow_ups import Ranking, by_score_and_similarity, rank_follow_ups
 from ragweave.nodes.drift_hypothesis import select_reports, write_hypothesis
@@ -48,6 +51,19 @@ from ragweave.nodes.verify import verify_citations
 from ragweave.state.base import Input, carried
 from ragweave.state.context import context_of
 from ragweave.state.drift import DriftContext, DriftOutput, DriftState, FoldTask, LocalTask
+
+
+def needs_approval(state: DriftState) -> Literal["approve_cost", "write_hypothesis"]:
+    """Whether the run may cost more than a person wants without being asked."""
+    context = context_of(state, None, DriftContext)
+    limit = context.approve_above_calls
+    asks = limit is not None and most_calls(context) > limit
+    return "approve_cost" if asks else "write_hypothesis"
+
+
+def was_approved(state: DriftState) -> Literal["write_hypothesis", "retrieve_records"]:
+    """What the person said; refused, one local search answers."""
+    return "retrieve_records" if state.get("refused") else "write_hypothesis"
 
 
 def how_to_prime(state: DriftState) -> list[Send] | Literal["plant_root"]:
@@ -94,6 +110,7 @@ def build(
     )
     builder.set_node_defaults(retry_policy=RETRY, timeout=TIMEOUT)
     builder.add_node("prepare", prepare("drift", DriftState, DriftContext))
+    builder.add_node("approve_cost", approve_cost)
     builder.add_node("write_hypothesis", write_hypothesis)
     builder.add_node("select_reports", select_reports)
     builder.add_node("prime_reports", prime_reports, input_schema=FoldTask)
@@ -111,7 +128,8 @@ def build(
     builder.add_node("restyle_citations", restyle_citations)
 
     builder.add_edge(START, "prepare")
-    builder.add_edge("prepare", "write_hypothesis")
+    builder.add_conditional_edges("prepare", needs_approval)
+    builder.add_conditional_edges("approve_cost", was_approved)
     builder.add_edge("write_hypothesis", "select_reports")
     builder.add_conditional_edges("select_reports", how_to_prime, ["prime_reports", "plant_root"])
     builder.add_edge("prime_reports", "plant_root")

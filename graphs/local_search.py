@@ -12,6 +12,7 @@ After GraphRAG's local search: Edge et al., From Local to Global, arXiv 2404.161
 graph LR
     prepare --> retrieve_records --> answer_question --> verify_citations
     retrieve_records -->|nothing found| report_no_evidence
+    retrieve_records -->|a person picks| pick_sources --> answer_question
     verify_citations --> trace_evidence --> restyle_citations
 ```
 """
@@ -27,12 +28,22 @@ from ragweave.nodes.data_references import restyle_citations
 from ragweave.nodes.graph_evidence import trace_evidence
 from ragweave.nodes.local_records import retrieve_records
 from ragweave.nodes.no_evidence import report_no_evidence
+from ragweave.nodes.pick_sources import pick_sources
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
 from ragweave.nodes.tracing import traced_briefly
 from ragweave.nodes.verify import verify_citations
 from ragweave.state.base import Input, Output
+from ragweave.state.context import context_of
 from ragweave.state.local_search import LocalSearchContext, LocalSearchState
+
+
+def who_picks(
+    state: LocalSearchState,
+) -> Literal["pick_sources", "answer_question", "report_no_evidence"]:
+    """Whether the graph has anything, and whether a person wants to pick of it."""
+    picks = context_of(state, None, LocalSearchContext).pick_sources and state["sources"]
+    return "pick_sources" if picks else has_sources(state)
 
 
 def has_sources(state: LocalSearchState) -> Literal["answer_question", "report_no_evidence"]:
@@ -51,6 +62,7 @@ def build() -> StateGraph[LocalSearchState, LocalSearchContext, Input, Output]:
     builder.set_node_defaults(retry_policy=RETRY, timeout=TIMEOUT)
     builder.add_node("prepare", prepare("local_search", LocalSearchState, LocalSearchContext))
     builder.add_node("retrieve_records", retrieve_records(LocalSearchContext))
+    builder.add_node("pick_sources", pick_sources("sources"))
     builder.add_node("answer_question", answer_question)
     builder.add_node("report_no_evidence", report_no_evidence)
     builder.add_node("verify_citations", verify_citations)
@@ -59,7 +71,8 @@ def build() -> StateGraph[LocalSearchState, LocalSearchContext, Input, Output]:
 
     builder.add_edge(START, "prepare")
     builder.add_edge("prepare", "retrieve_records")
-    builder.add_conditional_edges("retrieve_records", has_sources)
+    builder.add_conditional_edges("retrieve_records", who_picks)
+    builder.add_conditional_edges("pick_sources", has_sources)
     builder.add_edge("answer_question", "verify_citations")
     builder.add_edge("verify_citations", "trace_evidence")
     builder.add_edge("trace_evidence", "restyle_citations")

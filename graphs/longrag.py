@@ -12,6 +12,7 @@ LLMs, arXiv 2406.15319.
 ```mermaid
 graph LR
     prepare --> retrieve_units --> plan_reading
+    retrieve_units -->|a person picks| pick_sources --> plan_reading
     plan_reading -->|fits one call| answer_question --> verify_citations
     plan_reading -->|each batch| read_batch --> merge_readings --> verify_citations
     merge_readings -->|short answer wanted| shorten_answer --> verify_citations
@@ -30,6 +31,7 @@ from langgraph.types import Send
 from ragweave.nodes.answer import answer_question
 from ragweave.nodes.merge import merge_readings, shorten_answer
 from ragweave.nodes.no_evidence import report_no_evidence
+from ragweave.nodes.pick_sources import pick_sources
 from ragweave.nodes.plan_reading import plan_reading
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
@@ -40,6 +42,12 @@ from ragweave.nodes.verify import verify_citations
 from ragweave.state.base import Input, Output, carried
 from ragweave.state.context import context_of
 from ragweave.state.longrag import LongRagContext, LongRagState, ReadTask
+
+
+def who_picks(state: LongRagState) -> Literal["pick_sources", "plan_reading"]:
+    """Whether a person wants to pick what is read."""
+    picks = context_of(state, None, LongRagContext).pick_sources and state["sources"]
+    return "pick_sources" if picks else "plan_reading"
 
 
 def how_to_read(
@@ -85,6 +93,7 @@ def build() -> StateGraph[LongRagState, LongRagContext, Input, Output]:
     builder.set_node_defaults(retry_policy=RETRY, timeout=TIMEOUT)
     builder.add_node("prepare", prepare("longrag", LongRagState, LongRagContext))
     builder.add_node("retrieve_units", retrieve_units)
+    builder.add_node("pick_sources", pick_sources("sources"))
     builder.add_node("plan_reading", plan_reading)
     builder.add_node("read_batch", read_batch, input_schema=ReadTask)
     builder.add_node("merge_readings", merge_readings)
@@ -95,7 +104,8 @@ def build() -> StateGraph[LongRagState, LongRagContext, Input, Output]:
 
     builder.add_edge(START, "prepare")
     builder.add_edge("prepare", "retrieve_units")
-    builder.add_edge("retrieve_units", "plan_reading")
+    builder.add_conditional_edges("retrieve_units", who_picks)
+    builder.add_edge("pick_sources", "plan_reading")
     builder.add_conditional_edges(
         "plan_reading", how_to_read, ["read_batch", "answer_question", "report_no_evidence"]
     )

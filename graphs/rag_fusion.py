@@ -15,6 +15,7 @@ graph LR
     fuse_results -->|reranker named| rerank_documents --> answer_question
     fuse_results --> answer_question --> verify_citations
     fuse_results -->|nothing found| report_no_evidence
+    fuse_results -->|a person picks| pick_sources --> answer_question
 ```
 """
 
@@ -28,6 +29,7 @@ from ragweave.nodes.answer import answer_question
 from ragweave.nodes.expand import expand_question
 from ragweave.nodes.fuse_results import fuse_results
 from ragweave.nodes.no_evidence import report_no_evidence
+from ragweave.nodes.pick_sources import pick_sources
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
 from ragweave.nodes.rerank import rerank_documents
@@ -41,13 +43,24 @@ from ragweave.state.rag_fusion import QueryTask, RagFusionContext, RagFusionStat
 
 def wants_reranking(
     state: RagFusionState,
-) -> Literal["rerank_documents", "answer_question", "report_no_evidence"]:
+) -> Literal["rerank_documents", "pick_sources", "answer_question", "report_no_evidence"]:
     """Whether anything was found, and whether a reranker is to order it."""
     if not state["sources"]:
         return "report_no_evidence"
     if context_of(state, None, RagFusionContext).reranker:
         return "rerank_documents"
-    return "answer_question"
+    return who_picks(state)
+
+
+def who_picks(state: RagFusionState) -> Literal["pick_sources", "answer_question"]:
+    """Whether a person wants to pick the sources."""
+    picks = context_of(state, None, RagFusionContext).pick_sources
+    return "pick_sources" if picks else "answer_question"
+
+
+def has_sources(state: RagFusionState) -> Literal["answer_question", "report_no_evidence"]:
+    """Whether a person kept any source."""
+    return "answer_question" if state["sources"] else "report_no_evidence"
 
 
 def build() -> StateGraph[RagFusionState, RagFusionContext, Input, Output]:
@@ -62,6 +75,7 @@ def build() -> StateGraph[RagFusionState, RagFusionContext, Input, Output]:
     builder.add_node("retrieve_query", retrieve_query, input_schema=QueryTask)
     builder.add_node("fuse_results", fuse_results)
     builder.add_node("rerank_documents", rerank_documents)
+    builder.add_node("pick_sources", pick_sources("sources"))
     builder.add_node("answer_question", answer_question)
     builder.add_node("report_no_evidence", report_no_evidence)
     builder.add_node("verify_citations", verify_citations)
@@ -71,7 +85,8 @@ def build() -> StateGraph[RagFusionState, RagFusionContext, Input, Output]:
     builder.add_edge("expand_question", "embed_queries")
     builder.add_edge("retrieve_query", "fuse_results")
     builder.add_conditional_edges("fuse_results", wants_reranking)
-    builder.add_edge("rerank_documents", "answer_question")
+    builder.add_conditional_edges("rerank_documents", who_picks)
+    builder.add_conditional_edges("pick_sources", has_sources)
     builder.add_edge("answer_question", "verify_citations")
     builder.add_edge("verify_citations", END)
     builder.add_edge("report_no_evidence", END)

@@ -13,11 +13,11 @@ from types import ModuleType
 from typing import Any
 
 from langgraph.runtime import Runtime
-from langgraph.types import interrupt
 from langsmith import traceable
 from pydantic import BaseModel, Field, model_validator
 
 from ragweave.models.budget import ledger_of
+from ragweave.nodes.asking import ask_person
 from ragweave.nodes.events import decided, emit
 from ragweave.nodes.rewrite import short_query
 from ragweave.nodes.sources import traced_documents
@@ -55,7 +55,7 @@ def web_is_configured() -> bool:
 async def approve_web_query(state: CragState, runtime: Runtime[CragContext]) -> dict[str, Any]:
     """Wait for a person to approve, edit or refuse the query."""
     asked = {"question": state["question"], "query": state["web_query"]}
-    answer = WebQueryApproval.model_validate(interrupt(asked, response_schema=WebQueryApproval))
+    answer = ask_person(asked, WebQueryApproval)
     ledger_of(state).restart_clock()
     if not answer.approve:
         reason = "A person refused the web search."

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
     from langchain_core.runnables import RunnableConfig
 
+    from ragweave.state.context import RagContext
     from ragweave.state.events import StepEvent
 
 Approve = Callable[[Mapping[str, Any]], Awaitable[object]]
@@ -55,8 +56,8 @@ async def astream(
     context = settled(context_type(graph), settings, f"setting of {technique}")
     for model in {context.model, context.hidden_model}:
         await chat_model(model)  # one that does not exist is said before any work is done
-    if approve is None and getattr(context, "web_search", None) == "ask":
-        raise InvalidSetting('web_search="ask" asks a person: pass `approve`, or choose another.')
+    if approve is None and (setting := _asks_a_person(context)):
+        raise InvalidSetting(f"{setting} asks a person: pass `approve`, or choose another.")
     config: RunnableConfig = {"configurable": {"thread_id": "1"}, "run_id": run_id}
     if approve is not None:
         graph = graph.copy({"checkpointer": InMemorySaver()})
@@ -73,6 +74,16 @@ async def astream(
         given = await _resumed(state, approve)
         config = {**config, "run_id": None}  # what a person's answer starts is another run
     yield Answer.of(technique, state)
+
+
+def _asks_a_person(context: RagContext) -> str | None:
+    """The setting by which a run may have to wait for a person."""
+    if getattr(context, "web_search", None) == "ask":
+        return 'web_search="ask"'
+    if getattr(context, "pick_sources", False):
+        return "pick_sources"
+    limited = getattr(context, "approve_above_calls", None) is not None
+    return "approve_above_calls" if limited else None
 
 
 async def _resumed(state: Mapping[str, Any], approve: Approve | None) -> Any:

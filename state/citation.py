@@ -50,5 +50,8 @@ class CitationContext(RagContext):
         default=False,
         description="Number the sources anew, from 1, in the order of their first use.",
     )
+    pick_sources: bool = Field(
+        default=False, description="Let a person pick the sources before the answer is written."
+    )
     refine_prompt: str = prompt_field("refine", "refine_answer")
     repair_prompt: str = prompt_field("repair", "repair_answer")

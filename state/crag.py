@@ -76,5 +76,8 @@ class CragContext(RagContext):
     max_rewrites: int = Field(
         default=2, ge=0, le=5, description="Most times the question is rewritten for the web."
     )
+    pick_sources: bool = Field(
+        default=False, description="Let a person pick the sources before the answer is written."
+    )
     grade_prompt: str = prompt_field("grade", "grade_document", "grade_documents")
     rewrite_prompt: str = prompt_field("rewrite", "rewrite_question")

@@ -77,6 +77,8 @@ class DriftState(RagState, total=False):
     actions: Annotated[list[Action], append]
     """Every change of every action; the last one with an id holds. See `nodes/drift_tree.py`."""
     tree: Tree
+    refused: bool | None
+    """Whether a person refused the calls that the run might have made."""
 
 
 class DriftOutput(Output):
@@ -198,6 +200,13 @@ class DriftContext(GraphContext):
         description="Most tokens of partial answers and sources in the final call.",
     )
     seed: int = Field(default=0, ge=0, description="Of the random report, with hyde random.")
+    approve_above_calls: int | None = Field(
+        default=None,
+        ge=0,
+        le=10_000,
+        description="Ask a person first if the run may make more model calls than this; never if "
+        "empty.",
+    )
     hyde_prompt: str = prompt_field("hypothesize", "write_hypothesis")
     primer_prompt: str = prompt_field("prime", "prime_reports")
     local_prompt: str = prompt_field("local", "answer_follow_up")

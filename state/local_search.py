@@ -86,6 +86,9 @@ class LocalSearchContext(GraphContext):
         le=100,
         description="Relationships to entities outside, for each entity found.",
     )
+    pick_sources: bool = Field(
+        default=False, description="Let a person pick the sources before the answer is written."
+    )
 
     @property
     def limits(self) -> ContextLimits:

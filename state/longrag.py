@@ -61,6 +61,9 @@ class LongRagContext(RagContext):
     short_answer: bool = Field(
         default=False, description="Make a short answer of the long one, in one more call."
     )
+    pick_sources: bool = Field(
+        default=False, description="Let a person pick the sources before the answer is written."
+    )
     read_prompt: str = prompt_field("read", "read_batch")
     merge_prompt: str = prompt_field("merge", "merge_readings")
     shorten_prompt: str = prompt_field("shorten", "shorten_answer")

@@ -97,4 +97,7 @@ class RagFusionContext(RagContext):
     rerank_candidates: int = Field(
         default=20, ge=1, le=200, description="How many fused chunks the reranker is given."
     )
+    pick_sources: bool = Field(
+        default=False, description="Let a person pick the sources before the answer is written."
+    )
     expand_prompt: str = prompt_field("expand", "expand_question")

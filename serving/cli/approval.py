@@ -1,4 +1,4 @@
-"""Asking the person at the terminal before a query leaves for the web."""
+"""Asking the person at the terminal: about a query for the web, sources, or what a run may cost."""
 
 from __future__ import annotations
 
@@ -11,18 +11,30 @@ from ragweave.serving.cli.screen import err, one_line
 
 
 async def approve_on_terminal(asked: Mapping[str, Any]) -> object:
-    """Yes, no, or another query."""
-    err.print(f"Search the web for: {one_line(str(asked.get('query')))}", style="bold")
+    """Yes, no, or another query, the numbers of sources, or another number of calls."""
+    if problem := asked.get("problem"):
+        err.print(one_line(str(problem)), style="bold")
+    if "sources" in asked:
+        for source in asked["sources"]:
+            place = source["title"] or source["path"] or source["url"] or ""
+            err.print(f"{source['number']}. {one_line(place)}: {one_line(source['text'], 100)}")
+        wanted = "Enter = answer from all, n = from none, or type numbers such as 1, 3: "
+    elif "calls" in asked:
+        err.print(f"Make up to {asked['calls']} calls to {asked['model']}?", style="bold")
+        wanted = "Enter = yes, n = no, or type how many at most: "
+    else:
+        err.print(f"Search the web for: {one_line(str(asked.get('query')))}", style="bold")
+        wanted = "Enter = yes, n = no, or type another query: "
     with _interruptible():
         # Nothing else runs while a person thinks, so that blocking the event loop is harmless.
-        reply = err.input("Enter = yes, n = no, or type another query: ").strip()
+        reply = err.input(wanted).strip()
     match reply.lower():
         case "" | "y" | "yes":
             return True
         case "n" | "no":
             return False
         case _:
-            return reply
+            return int(reply) if "calls" in asked and reply.isdecimal() else reply
 
 
 @contextmanager

@@ -109,6 +109,18 @@ def test_a_person_decides_about_the_web(
     assert reply != "Spain capital\n" or web.queries == ["Spain capital"]
 
 
+@pytest.mark.slow
+def test_a_person_picks_sources(harbour: Path) -> None:
+    terminal = Terminal(harbour, "ask", "How long may ships be?", "--set", "pick_sources=true")
+    terminal.wait_for("numbers such as 1, 3: ")
+    terminal.type("77\n")
+    terminal.wait_for("There is no source 77.")
+    terminal.wait_for("numbers such as 1, 3: ")
+    terminal.type("n\n")
+    assert terminal.end() == 0
+    assert "no_evidence" in terminal.shown
+
+
 def test_a_person_leaves(harbour: Path, web: TavilyStub) -> None:
     terminal = asking(harbour, web)
     terminal.interrupt()
