@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ragweave.serving.agents import as_subagent, as_tool
     from ragweave.serving.answer import Answer
     from ragweave.serving.api import aask, ask, ingest, search, stream
+    from ragweave.serving.copying import acopy
     from ragweave.serving.ingesting import aingest
     from ragweave.serving.searching import asearch
     from ragweave.serving.streaming import astream
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer",
     "aask",
+    "acopy",
     "aingest",
     "as_subagent",
     "as_tool",
@@ -33,6 +35,7 @@ __all__ = [
 _MODULES = {
     "Answer": "answer",
     "aask": "api",
+    "acopy": "copying",
     "aingest": "ingesting",
     "as_subagent": "agents",
     "as_tool": "agents",

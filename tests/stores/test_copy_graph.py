@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragweave.graphs import local_search
+from ragweave.graphs import drift, local_search
 from ragweave.serving.copying import acopy
 from ragweave.state.errors import IndexMissing, IndexSchemaMismatch, InvalidSetting
-from ragweave.state.local_search import LocalSearchContext
 from ragweave.stores.base import IndexSpec
 from ragweave.stores.graph import EMBEDDED, TABLES, GraphChanges, GraphTables, TextUnit
 from ragweave.stores.open_graph import open_graph
@@ -131,16 +130,20 @@ async def test_an_index_goes_with_its_graph(dulce: str, target: str, tmp_path: P
     assert await (await open_index(target)).spec() == await index.spec()
 
 
-async def test_local_search_answers_from_the_copy(dulce: str, target: str) -> None:
+@pytest.mark.parametrize(
+    "technique", ["local_search", pytest.param("drift", marks=pytest.mark.slow)]
+)
+async def test_the_copy_gives_the_same_answer(dulce: str, target: str, technique: str) -> None:
+    build = {"local_search": local_search, "drift": drift}[technique].build
     await acopy(dulce, target)
-    answers = []
-    for name in (dulce, target):
-        context = LocalSearchContext(index=name)
-        answers.append(await run(local_search.build(), "What is Operation Dulce?", context))
+    answers = [
+        (await run(build(), "What is Operation Dulce?", {"index": name})).output
+        for name in (dulce, target)
+    ]
 
-    assert answers[0].output["status"] == "answered"
-    assert answers[1].output["answer"] == answers[0].output["answer"]
-    assert answers[1].output["sources"] == answers[0].output["sources"]
+    assert answers[0]["status"] == "answered"
+    assert answers[1]["answer"] == answers[0]["answer"]
+    assert answers[1]["sources"] == answers[0]["sources"]
 
 
 async def test_there_must_be_a_graph(target: str, tmp_path: Path) -> None:
