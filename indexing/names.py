@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
+from ragweave.indexing.person_names import surnames
+
 _MARKS = re.compile("[™®©]")
 _APART = re.compile(r"[《》\s]|(?<=\w)-(?=\w)")
 _ARTICLE = re.compile(r"^(?:the|an|a) (?=\S)")
@@ -37,8 +39,8 @@ def same_entities(kinds: Mapping[str, Collection[str]]) -> dict[str, str]:
 
     Two names are joined only if both are there: a plural and its singular, unless they are
     persons (Adams is not many an Adam); a name with its acronym or short form in brackets, that
-    name alone, and the short form alone; a Chinese name with and without the state before it.
-    Linear in the names.
+    name alone, and the short form alone; a Chinese name with and without the state before it; a
+    person's full name and the surname that is nobody else's. Linear in the names.
 
     Args:
         kinds: by folded name, the folded types that were given to it.
@@ -47,6 +49,8 @@ def same_entities(kinds: Mapping[str, Collection[str]]) -> dict[str, str]:
     for name in kinds:
         for other in _variants(name, kinds):
             groups.join(name, other)
+    for full, surname in surnames(kinds):
+        groups.join(full, surname)
     return groups.names()
 
 
