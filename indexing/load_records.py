@@ -16,7 +16,7 @@ MAX_RECORD_BYTES = 16 * 2**20
 """Longest line that is read; one without an end must not fill the memory."""
 
 _READABLE = re.compile(r"(?![0-9a-fA-F]{8}[0-9a-fA-F-]*$).*[^\W\d_]{2}", re.S)
-MAX_FAILURES = 20
+MAX_FAILURES = 5
 """Broken lines of one file that are reported one by one."""
 
 
@@ -82,7 +82,9 @@ def _record(
         record = _parsed(line)
         text = record.pop(fields.text, None)
         if not isinstance(text, str):
-            raise Unreadable(f"has no text in a field named {fields.text!r}")
+            raise Unreadable(
+                f"has no text in a field named {fields.text!r} (--text-field names another)"
+            )
         if not has_text(text := clean(text)):
             raise Unreadable(f"has an empty text in its field {fields.text!r}")
     except Unreadable as reason:
