@@ -64,3 +64,14 @@ class AutoContext(RagContext):
         description="For crag: search the web when the documents do not suffice, always, never, "
         "or after a person has approved the query.",
     )
+    pick_sources: bool = Field(
+        default=False,
+        description="Let a person pick the sources before the answer is written (not for drift).",
+    )
+    approve_above_calls: int | None = Field(
+        default=None,
+        ge=0,
+        le=10_000,
+        description="For drift: ask a person first if the run may make more model calls than "
+        "this; never if empty.",
+    )

@@ -112,6 +112,14 @@ async def test_a_pause_within_the_technique_goes_on_without_a_context(
     assert tavily_stub.queries
 
 
+async def test_a_person_picks_the_sources_of_what_was_picked(library: Library) -> None:
+    routed = build().compile(checkpointer=InMemorySaver())
+    context = AutoContext(index=await library(LAMPS), pick_sources=True)
+    await routed.ainvoke({"question": WEIGHT}, THREAD, context=context)
+    answer = await routed.ainvoke(Command(resume=[1]), THREAD)
+    assert (answer["technique"], len(answer["sources"])) == ("citation", 1)
+
+
 @pytest.fixture
 def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working folder, without an index."""
