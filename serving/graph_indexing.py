@@ -8,12 +8,10 @@ import os
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ragweave.serving.techniques import settled
-
-if TYPE_CHECKING:
-    from ragweave.state.graph_index import GraphIndexOutput
+from ragweave.state.graph_index import GraphIndexContext, GraphIndexOutput
 
 _PLANS = {
     "plan_extraction": ("extract", "to_extract"),
@@ -73,8 +71,6 @@ async def agraph_index(
         RagweaveError: whatever went wrong, in one line that says what to do. Files that cannot
             be read are no error; they are `failed` in the output.
     """
-    from ragweave.state.graph_index import GraphIndexContext, GraphIndexOutput
-
     context = settled(GraphIndexContext, settings, "setting of graph-index")
     graph = (await asyncio.to_thread(importlib.import_module, "ragweave.graphs.graph_index")).graph
     given = {"paths": [os.fspath(path) for path in paths], "delete": list(delete)}
