@@ -10,7 +10,6 @@ five new questions, so that every call the settings allow is made.
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import resource
 import sys
@@ -18,7 +17,6 @@ import time
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +28,14 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
+from benchmarks.stub_process import stub_process
 from ragweave.graphs.drift import graph
 from ragweave.models import register
 from ragweave.models.offline import OfflineEmbeddings
 from ragweave.models.tokens import token_counter
 from ragweave.stores.graphrag import GraphRagFolder
 from ragweave.stores.vector_table import VectorTable
-from tests.servers import Answer, OpenAIStub, schema_of
+from tests.servers import Answer, schema_of
 
 QUESTION = "What changes Scrooge, and who has a part in it?"
 LATENCY = 0.2
@@ -143,27 +142,13 @@ def main() -> None:
     if not folder:
         sys.exit("RAGWEAVE_DATA is not set: it names the folder that holds graphrag/carol.")
     index = f"graphrag:{Path(folder) / 'graphrag/carol'}"
-    here, there = multiprocessing.Pipe()
-    server = multiprocessing.get_context("spawn").Process(target=serve, args=(there,))
-    server.start()
-    os.environ |= here.recv()
-    try:
+    with stub_process(over_http):
         asyncio.run(measure(index))
-    finally:
-        here.send("stop")
-        server.join()
 
 
-def serve(pipe: Connection) -> None:
-    """A model over HTTP, in a process of its own."""
-
-    def script(request: dict[str, Any]) -> Any:
-        said = answer_to(request["messages"][-1]["content"], schema_of(request), new_questions)
-        return Answer(said) if isinstance(said, str) else said
-
-    with OpenAIStub(script) as stub:
-        pipe.send({"OPENAI_BASE_URL": stub.base_url, "OPENAI_API_KEY": "key"})
-        pipe.recv()
+def over_http(request: dict[str, Any]) -> Any:
+    said = answer_to(request["messages"][-1]["content"], schema_of(request), new_questions)
+    return Answer(said) if isinstance(said, str) else said
 
 
 async def measure(index: str) -> None:

@@ -2,18 +2,14 @@
 
     PYTHONPATH=. python benchmarks/rag_fusion.py
 
-Five queries (the question and four generated ones), 2 model calls. The model's server runs in a
-process of its own, so that what is measured is ragweave and not the server.
+Five queries (the question and four generated ones), 2 model calls.
 """
 
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
-import os
 import statistics
 import time
-from multiprocessing.connection import Connection
 from typing import Any
 
 from langchain_core.callbacks import (
@@ -23,9 +19,10 @@ from langchain_core.callbacks import (
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 
+from benchmarks.stub_process import stub_process
 from ragweave.graphs.rag_fusion import graph
 from ragweave.stores import register
-from tests.servers import Answer, OpenAIStub, schema_of
+from tests.servers import Answer, schema_of
 
 LATENCY = 0.1
 RUNS = 5
@@ -56,16 +53,9 @@ def documents(query: str) -> list[Document]:
 
 def main() -> None:
     """Print one row for each figure."""
-    here, there = multiprocessing.Pipe()
-    server = multiprocessing.get_context("spawn").Process(target=serve, args=(there,))
-    server.start()
-    os.environ |= here.recv()
     register("slow", Slow())
-    try:
+    with stub_process(answer):
         asyncio.run(measure())
-    finally:
-        here.send("stop")
-        server.join()
 
 
 async def measure() -> None:
@@ -85,13 +75,6 @@ async def ask() -> float:
     assert output["usage"]["calls"] == 2, output
     assert output["status"] == "answered"
     return time.perf_counter() - started
-
-
-def serve(pipe: Connection) -> None:
-    """The model, until the other side says stop."""
-    with OpenAIStub(answer) as model:
-        pipe.send({"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": "sk-benchmark"})
-        pipe.recv()
 
 
 def answer(request: dict[str, Any]) -> Answer:
