@@ -134,7 +134,13 @@ async def _expected(units: Sequence[TextUnit], context: GraphIndexContext) -> Es
     count = await token_counter()
     tokens = await asyncio.to_thread(count, prompts)
     instructions = sum(count([context.summarize_prompt, context.report_prompt]))
-    return estimate(tokens, len(units), instructions, context)
+    return estimate(
+        tokens,
+        new_tokens=sum(unit.tokens or 0 for unit in new),
+        all_tokens=sum(unit.tokens or 0 for unit in units),
+        instructions=instructions,
+        context=context,
+    )
 
 
 def _load(

@@ -42,25 +42,29 @@ def nothing_expected() -> Estimate:
 
 
 def estimate(
-    prompts: Sequence[int], units: int, instructions: int, context: GraphIndexContext
+    prompts: Sequence[int],
+    *,
+    new_tokens: int,
+    all_tokens: int,
+    instructions: int,
+    context: GraphIndexContext,
 ) -> Estimate:
     """What extracting, summarising and reporting will take.
 
     Args:
         prompts: tokens of the prompt of each text unit that is to be extracted.
-        units: all text units of the graph, those that were extracted before included.
+        new_tokens: tokens of these text units.
+        all_tokens: tokens of all text units, those that were extracted before included.
         instructions: tokens of the instructions for a summary and for a report together.
         context: the settings of the build.
     """
-    new, size = len(prompts), context.unit_tokens / UNIT_TOKENS
-    rounds = 1 + context.gleanings
-    reports = min(REPORTS_A_UNIT * size * units, REPORTS_TOUCHED * size * new)
-    longer = DESCRIPTION_TOKENS / context.max_description_tokens
-    summaries = SUMMARIES_A_UNIT * size * longer * new
+    new, rounds = new_tokens / UNIT_TOKENS, 1 + context.gleanings
+    reports = min(REPORTS_A_UNIT * all_tokens / UNIT_TOKENS, REPORTS_TOUCHED * new)
+    summaries = SUMMARIES_A_UNIT * new * DESCRIPTION_TOKENS / context.max_description_tokens
     calls = {
-        "extract": rounds * new,
+        "extract": rounds * len(prompts),
         "summarize": round(summaries),
-        "report": round(reports),
+        "report": max(round(reports), bool(prompts)),
     }
     read = {
         "extract": rounds * sum(prompts),
