@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from ragweave.state.events import StepEvent
     from ragweave.state.records import Citation
 
-QUERY, REASON, QUOTE = 100, 120, 200
-"""Characters shown of a query, of a reason and of a quote."""
+QUERY, TITLE, REASON, QUOTE = 100, 40, 120, 200
+"""Characters shown of a query, of a title, of a reason and of a quote."""
 
 STEPS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "routed": lambda e: f"{e['choice']}: {one_line(e['reason'], REASON)}",
     "retrieved": lambda e: f"{len(e['ids'])} chunks for {one_line(e['query'], QUERY)}",
-    "graded": lambda e: f"{e['grade']}: {one_line(e['reason'], REASON)}",
+    "graded": lambda e: (
+        f"{e['grade']}: {one_line(e['title'] or e['id'], TITLE)}: {one_line(e['reason'], REASON)}"
+    ),
     "rewrote": lambda e: one_line(e["query"], QUERY),
     "searched_web": lambda e: f"{e['count']} results for {one_line(e['query'], QUERY)}",
     "expanded": lambda e: f"{e['kind']}: {one_line(' | '.join(e['queries']), QUERY)}",
