@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
-from langsmith import traceable
 
 from ragweave.models.calls import ask_text
 from ragweave.models.prompt import Section, prompt, question_section
@@ -15,7 +14,7 @@ from ragweave.nodes.events import decided, emit, failed
 from ragweave.nodes.graph_access import SearchableGraph, no_graph_yet, searchable_graph
 from ragweave.nodes.graph_sources import text_of
 from ragweave.nodes.language import named_language
-from ragweave.nodes.tracing import TRACED_CHARACTERS
+from ragweave.nodes.tracing import TRACED_CHARACTERS, traced_search
 from ragweave.state.context import context_of
 from ragweave.state.drift import DriftContext, DriftState
 from ragweave.state.errors import CallFailed
@@ -74,8 +73,8 @@ async def select_reports(state: DriftState, runtime: Runtime[DriftContext]) -> d
     return {"reports": ids, "warnings": graph.warnings}
 
 
-def _traced_reports(reports: Sequence[Report] | None) -> dict[str, Any]:
-    documents = [
+def _traced_reports(reports: Sequence[Report] | None) -> list[dict[str, Any]]:
+    return [
         {
             "type": "Document",
             "page_content": text_of(report)[:TRACED_CHARACTERS],
@@ -83,15 +82,9 @@ def _traced_reports(reports: Sequence[Report] | None) -> dict[str, Any]:
         }
         for report in reports or ()
     ]
-    return {"documents": documents}
 
 
-@traceable(
-    run_type="retriever",
-    name="search_reports",
-    process_inputs=lambda inputs: {"query": inputs["query"]},
-    process_outputs=_traced_reports,
-)
+@traced_search("search_reports", documents=_traced_reports)
 async def search_reports(query: str, graph: SearchableGraph, context: DriftContext) -> list[Report]:
     """The `k_reports` reports nearest to a text, nearest first."""
     nearest = await graph.index.nearest_reports(

@@ -6,8 +6,6 @@ import asyncio
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from langsmith import traceable
-
 from ragweave.indexing.graph_vectors import EmbeddedGraph
 from ragweave.models.loops import PerLoop
 from ragweave.models.tokens import token_counter
@@ -15,6 +13,7 @@ from ragweave.nodes.local_context import OVERSAMPLING, local_context, sources_of
 from ragweave.nodes.query_vectors import query_vector
 from ragweave.nodes.row_sizes import RowSizes
 from ragweave.nodes.sources import traced_documents
+from ragweave.nodes.tracing import traced_search
 from ragweave.state.context import DEFAULT_EMBEDDINGS, DEFAULT_INDEX
 from ragweave.state.errors import IndexMissing
 from ragweave.state.local_search import GraphContext
@@ -77,11 +76,8 @@ def no_graph_yet(context: GraphContext) -> str:
     return f"{context.index} has no knowledge graph yet; `ragweave graph-index PATH` makes one."
 
 
-@traceable(
-    run_type="retriever",
-    name="search_records",
-    process_inputs=lambda inputs: {"query": inputs["query"]},
-    process_outputs=lambda found: {"documents": traced_documents(found[0] if found else None)},
+@traced_search(
+    "search_records", documents=lambda found: traced_documents(found[0] if found else None)
 )
 async def search_records(
     query: str, graph: SearchableGraph, context: GraphContext

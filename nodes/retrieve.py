@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from langgraph.runtime import Runtime
-from langsmith import traceable
 
 from ragweave.models.embedding import embed_query
 from ragweave.nodes.events import emit
 from ragweave.nodes.sources import source_of, traced_documents
+from ragweave.nodes.tracing import traced_search
 from ragweave.state.base import RagState
 from ragweave.state.context import DEFAULT_INDEX, RagContext, context_of
 from ragweave.state.errors import IndexMissing
@@ -54,12 +54,7 @@ async def searchable_index(context: RagContext) -> tuple[Index, IndexSpec | None
     return index, spec
 
 
-@traceable(
-    run_type="retriever",
-    name="search_index",
-    process_inputs=lambda inputs: {"query": inputs["query"]},
-    process_outputs=lambda sources: {"documents": traced_documents(sources)},
-)
+@traced_search("search_index", documents=traced_documents)
 async def search_index(
     query: str,
     *,

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
-from langsmith import traceable
 
 from ragweave.indexing.unit_text import Part, whole_document
 from ragweave.nodes.events import emit
 from ragweave.nodes.retrieve import no_index_yet, query_vector, searchable_index
 from ragweave.nodes.sources import numbered, source_of, traced_documents
+from ragweave.nodes.tracing import traced_search
 from ragweave.state.base import RagState
 from ragweave.state.context import context_of
 from ragweave.state.longrag import LongRagContext
@@ -52,12 +52,7 @@ async def retrieve_units(state: RagState, runtime: Runtime[Any]) -> dict[str, An
     }
 
 
-@traceable(
-    run_type="retriever",
-    name="search_units",
-    process_inputs=lambda inputs: {"query": inputs["query"]},
-    process_outputs=lambda hits: {"documents": traced_documents(map(source_of, hits or ()))},
-)
+@traced_search("search_units", documents=lambda hits: traced_documents(map(source_of, hits or ())))
 async def search_units(
     query: str, *, index: Index, embeddings: str, context: LongRagContext
 ) -> list[Hit]:

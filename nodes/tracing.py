@@ -6,15 +6,18 @@ model's calls and the graph's own output are traced whole.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from langchain_core.messages import BaseMessage
 from langchain_core.tracers.langchain import LangChainTracer
 from langgraph.config import get_config
 from langgraph.graph import StateGraph
 from langgraph.types import Command, Overwrite, Send, TracePolicy
-from langsmith import get_current_run_tree
+from langsmith import get_current_run_tree, traceable
 from langsmith.run_trees import RunTree
+from langsmith.utils import tracing_is_enabled
 
 from ragweave.state.context import RagContext
 
@@ -22,11 +25,12 @@ TRACED_CHARACTERS = 1_000
 TRACED_NUMBERS = 16
 
 GraphT = TypeVar("GraphT", bound="StateGraph[Any, Any, Any, Any]")
+SearchT = TypeVar("SearchT", bound=Callable[..., Awaitable[Any]])
 
 
 def brief(value: Any) -> Any:
     """A copy of a node's input or output with long texts cut, and vectors counted."""
-    match value:  # the commonest first: this is done whether or not somebody traces
+    match value:
         case str():
             return value if len(value) <= TRACED_CHARACTERS else _cut(value)
         case int() | float() | None:
@@ -48,6 +52,36 @@ def brief(value: Any) -> Any:
     return value
 
 
+def is_traced() -> bool:
+    """Whether LangSmith follows this run: by LANGSMITH_TRACING or within a `tracing_context`."""
+    return bool(tracing_is_enabled()) or get_current_run_tree() is not None
+
+
+def traced_search(
+    name: str, *, documents: Callable[[Any], list[dict[str, Any]]]
+) -> Callable[[SearchT], SearchT]:
+    """Have an async search shown as a retriever's run, with its `query` and its `documents`.
+
+    Where nobody traces the search is called as it is: `traceable` would start two threads for it.
+    """
+
+    def decorate(search: SearchT) -> SearchT:
+        traced = traceable(
+            run_type="retriever",
+            name=name,
+            process_inputs=lambda inputs: {"query": inputs["query"]},
+            process_outputs=lambda found: {"documents": documents(found)},
+        )(search)
+
+        @wraps(search)
+        async def run(*args: Any, **kwargs: Any) -> Any:
+            return await (traced if is_traced() else search)(*args, **kwargs)
+
+        return cast("SearchT", run)
+
+    return decorate
+
+
 def traced_briefly(builder: GraphT) -> GraphT:
     """Have every node of a graph traced briefly, and its routing functions not at all.
 
@@ -55,7 +89,7 @@ def traced_briefly(builder: GraphT) -> GraphT:
     next node shows.
     """
     for node in builder.nodes.values():
-        node.trace_policy = TracePolicy(process_inputs=brief, process_outputs=brief)
+        node.trace_policy = TracePolicy(process_inputs=_traced, process_outputs=_traced)
     for branches in builder.branches.values():
         for branch in branches.values():
             if hasattr(branch.path, "trace"):
@@ -81,6 +115,10 @@ def describe_run(technique: str, context: RagContext) -> None:
             "tenant": context.tenant,
         }
     )
+
+
+def _traced(value: Any) -> Any:
+    return brief(value) if is_traced() else value
 
 
 def _run_of_the_graph() -> RunTree | None:

@@ -13,7 +13,6 @@ from types import ModuleType
 from typing import Any
 
 from langgraph.runtime import Runtime
-from langsmith import traceable
 from pydantic import BaseModel, Field, model_validator
 
 from ragweave.models.budget import ledger_of
@@ -21,6 +20,7 @@ from ragweave.nodes.asking import ask_person
 from ragweave.nodes.events import decided, emit
 from ragweave.nodes.rewrite import short_query
 from ragweave.nodes.sources import traced_documents
+from ragweave.nodes.tracing import traced_search
 from ragweave.state.context import context_of
 from ragweave.state.crag import CragContext, CragState
 from ragweave.state.records import Source
@@ -94,11 +94,7 @@ async def search_web(state: CragState, runtime: Runtime[CragContext]) -> dict[st
     }
 
 
-@traceable(
-    run_type="retriever",
-    name="tavily_search",
-    process_outputs=lambda sources: {"documents": traced_documents(sources)},
-)
+@traced_search("tavily_search", documents=traced_documents)
 async def tavily_search(query: str, count: int) -> list[Source]:
     """One Tavily search: a source for each result, with empty text where it had none.
 
