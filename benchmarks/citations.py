@@ -9,8 +9,8 @@ for unanswerable questions only. Chinese: question and answer of CMRC 2018 put i
 ("X建于哪一年？" and "1999年" give "X建于1999年。"), cited likewise. Then one thing in each
 supported sentence is changed, to see whether that is caught.
 
-The thresholds of `nodes/quotes.py` were chosen on the questions at even places, which `--choose`
-shows; the others are reported.
+The thresholds of `nodes/citations/quotes.py` were chosen on the questions at even places, which
+`--choose` shows; the others are reported.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragweave.nodes import quotes
+from ragweave.nodes.citations import quotes
+from ragweave.nodes.citations.numbers import claimed
 from ragweave.nodes.cite import count_statuses, verify
-from ragweave.nodes.numbers import claimed
 from ragweave.state.records import Source
 from ragweave.state.text import sentences
 from ragweave.stores.analysis import terms

@@ -31,9 +31,9 @@ from pydantic import PrivateAttr
 from benchmarks.stub_process import stub_process
 from ragweave.graphs.drift import graph
 from ragweave.models import register
-from ragweave.models.offline import OfflineEmbeddings
+from ragweave.models.offline.embeddings import OfflineEmbeddings
 from ragweave.models.tokens import token_counter
-from ragweave.stores.graphrag import GraphRagFolder
+from ragweave.stores.graphrag.folder import GraphRagFolder
 from ragweave.stores.vector_table import VectorTable
 from tests.servers import Answer, schema_of
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from ragweave.models.embedding import embed_texts
 from ragweave.stores.base import Chunk, IndexSpec, SearchSpec
-from ragweave.stores.lance import LanceIndex
+from ragweave.stores.lance.index import LanceIndex
 
 BATCH = 2_000
 EXACT_QUESTIONS = 50

@@ -23,7 +23,7 @@ from typing import Any
 
 from ragweave.graphs.ingest import graph as ingest
 from ragweave.models.embedding import embed_texts
-from ragweave.models.relevance import RELEVANT, relevance
+from ragweave.models.offline.relevance import RELEVANT, relevance
 from ragweave.stores import open_index
 from ragweave.stores.base import Hit, Index, SearchSpec
 

@@ -23,10 +23,10 @@ from weaviate.classes.query import HybridFusion, MetadataQuery
 from ragweave.state.errors import IndexFailure
 from ragweave.stores.base import Chunk, IndexSpec, SearchSpec
 from ragweave.stores.checks import check_chunks
-from ragweave.stores.weaviate import WeaviateIndex
-from ragweave.stores.weaviate_access import Access
-from ragweave.stores.weaviate_address import parse_address
-from ragweave.stores.weaviate_rows import CHUNK_PROPERTIES, chunk_row
+from ragweave.stores.weaviate.access import Access
+from ragweave.stores.weaviate.address import parse_address
+from ragweave.stores.weaviate.index import WeaviateIndex
+from ragweave.stores.weaviate.rows import CHUNK_PROPERTIES, chunk_row
 
 DIMENSION = 1536
 BATCH = 200

@@ -33,15 +33,15 @@ from langgraph.types import Send
 
 from ragweave.graphs import drift_local
 from ragweave.nodes.answer import answer_question
-from ragweave.nodes.approve_cost import approve_cost, most_calls
-from ragweave.nodes.data_references import restyle_citations
-from ragweave.nodes.drift_follow_ups import Ranking, by_score_and_similarity, rank_follow_ups
-from ragweave.nodes.drift_hypothesis import select_reports, write_hypothesis
-from ragweave.nodes.drift_primer import folds_of, plant_root, prime_reports
-from ragweave.nodes.drift_reduce import reduce_answers, report_tree
-from ragweave.nodes.drift_tree import answered, current
-from ragweave.nodes.graph_evidence import return_context, trace_evidence
-from ragweave.nodes.local_records import retrieve_records
+from ragweave.nodes.citations.data_references import restyle_citations
+from ragweave.nodes.drift.approve_cost import approve_cost, most_calls
+from ragweave.nodes.drift.follow_ups import Ranking, by_score_and_similarity, rank_follow_ups
+from ragweave.nodes.drift.hypothesis import select_reports, write_hypothesis
+from ragweave.nodes.drift.primer import folds_of, plant_root, prime_reports
+from ragweave.nodes.drift.reduce import reduce_answers, report_tree
+from ragweave.nodes.drift.tree import answered, current
+from ragweave.nodes.graph_search.evidence import return_context, trace_evidence
+from ragweave.nodes.graph_search.local_records import retrieve_records
 from ragweave.nodes.no_evidence import report_no_evidence
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from langgraph.graph import END, START, StateGraph
 
-from ragweave.nodes.drift_local import answer_follow_up, build_local_context
+from ragweave.nodes.drift.local import answer_follow_up, build_local_context
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.tracing import traced_briefly
 from ragweave.state.drift import DriftContext, LocalResult, LocalState, LocalTask

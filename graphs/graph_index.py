@@ -28,10 +28,15 @@ from typing import Any, Literal
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
-from ragweave.nodes.graph_answers import extract_unit, summarize_description, write_report
-from ragweave.nodes.graph_documents import load_documents, prepare_graph_index
-from ragweave.nodes.graph_finish import write_graph
-from ragweave.nodes.graph_steps import next_level, plan_extraction, plan_reports, plan_summaries
+from ragweave.nodes.graph_build.answers import extract_unit, summarize_description, write_report
+from ragweave.nodes.graph_build.documents import load_documents, prepare_graph_index
+from ragweave.nodes.graph_build.finish import write_graph
+from ragweave.nodes.graph_build.steps import (
+    next_level,
+    plan_extraction,
+    plan_reports,
+    plan_summaries,
+)
 from ragweave.nodes.policies import RETRY
 from ragweave.state.base import carried
 from ragweave.state.context import context_of

@@ -24,9 +24,9 @@ from typing import Literal
 from langgraph.graph import END, START, StateGraph
 
 from ragweave.nodes.answer import answer_question
-from ragweave.nodes.data_references import restyle_citations
-from ragweave.nodes.graph_evidence import trace_evidence
-from ragweave.nodes.local_records import retrieve_records
+from ragweave.nodes.citations.data_references import restyle_citations
+from ragweave.nodes.graph_search.evidence import trace_evidence
+from ragweave.nodes.graph_search.local_records import retrieve_records
 from ragweave.nodes.no_evidence import report_no_evidence
 from ragweave.nodes.pick_sources import pick_sources
 from ragweave.nodes.policies import RETRY, TIMEOUT

@@ -42,7 +42,7 @@ from ragweave.indexing.document import (
     Unreadable,
 )
 from ragweave.indexing.gather import Block, SplitDocument, gather
-from ragweave.indexing.load_files import names_of
+from ragweave.indexing.loading.files import names_of
 from ragweave.indexing.memory import give_back
 from ragweave.indexing.seen import SeenDocuments
 from ragweave.indexing.split import TokenCounter

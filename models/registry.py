@@ -99,7 +99,7 @@ async def _build_once(name: str, built: dict[str, T], build: Callable[[str], T])
 
 def _build_chat_model(name: str) -> BaseChatModel:
     if name == OFFLINE:
-        from ragweave.models.extractive import ExtractiveChatModel
+        from ragweave.models.offline.chat import ExtractiveChatModel
 
         return ExtractiveChatModel()
     return build_chat_model(name)
@@ -107,7 +107,7 @@ def _build_chat_model(name: str) -> BaseChatModel:
 
 def _build_embeddings(name: str) -> Embeddings:
     if name == OFFLINE:
-        from ragweave.models.offline import OfflineEmbeddings
+        from ragweave.models.offline.embeddings import OfflineEmbeddings
 
         return OfflineEmbeddings()
     return build_embeddings(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragweave.nodes.context_records import CountTokens
+from ragweave.nodes.graph_search.context_records import CountTokens
 from ragweave.state.text import sentences
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 
-from ragweave.models.relevance import relevance
+from ragweave.models.offline.relevance import relevance
 from ragweave.nodes.retrieve import query_vector, searchable_index
 from ragweave.nodes.web import web_is_configured
 from ragweave.state.auto import Abilities, AutoContext, AutoState

@@ -10,13 +10,13 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ragweave.indexing import load_files
 from ragweave.indexing.chunks import ChunkSettings
 from ragweave.indexing.document import Loaded
 from ragweave.indexing.fields import parse_fields
-from ragweave.indexing.load import LoadSettings, load
-from ragweave.indexing.load_memory import from_memory
-from ragweave.indexing.load_records import RecordFields
+from ragweave.indexing.loading import files as load_files
+from ragweave.indexing.loading.load import LoadSettings, load
+from ragweave.indexing.loading.memory import from_memory
+from ragweave.indexing.loading.records import RecordFields
 from ragweave.indexing.memory import give_back
 from ragweave.indexing.part import in_part
 from ragweave.indexing.pipeline import PAGE, Pipeline, remove_documents

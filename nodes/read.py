@@ -10,8 +10,8 @@ from langgraph.runtime import Runtime
 
 from ragweave.models.calls import ask_text
 from ragweave.models.prompt import language_section, prompt, question_section, sources_section
+from ragweave.nodes.citations.token_filter import filtered
 from ragweave.nodes.events import decided, failed
-from ragweave.nodes.token_filter import filtered
 from ragweave.state.context import context_of
 from ragweave.state.errors import BudgetReached, CallFailed
 from ragweave.state.longrag import LongRagContext, Reading, ReadTask

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
-from ragweave.models.relevance import RELEVANT
+from ragweave.models.offline.relevance import RELEVANT
 from ragweave.nodes.events import decided, emit
 from ragweave.nodes.node import Node
 from ragweave.nodes.question_form import Form, question_form

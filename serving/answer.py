@@ -32,7 +32,7 @@ class Answer(dict[str, Any]):
 
         fields = {name: state.get(name) for name in Output.__annotations__}
         if actions := state.get("actions"):
-            from ragweave.nodes.drift_tree import tree_of
+            from ragweave.nodes.drift.tree import tree_of
 
             fields["tree"] = tree_of(actions)
         return cls(fields, technique=state.get("technique") or technique)

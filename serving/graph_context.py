@@ -11,9 +11,9 @@ from typing_extensions import TypedDict
 
 from ragweave.models.o200k import o200k_counter
 from ragweave.models.tokens import token_counter
-from ragweave.nodes.context_records import CONTEXT_TABLES, LocalContext
-from ragweave.nodes.graph_access import SearchableGraph, no_graph_yet, searchable_graph
-from ragweave.nodes.local_context import OVERSAMPLING, local_context
+from ragweave.nodes.graph_search.access import SearchableGraph, no_graph_yet, searchable_graph
+from ragweave.nodes.graph_search.context_records import CONTEXT_TABLES, LocalContext
+from ragweave.nodes.graph_search.local_context import OVERSAMPLING, local_context
 from ragweave.state.drift import DriftContext
 from ragweave.state.errors import IndexMissing, InvalidSetting
 from ragweave.state.local_search import GraphContext, LocalSearchContext

@@ -26,8 +26,8 @@ class Abilities(TypedDict):
     web: bool
     """The web may be searched, and there is a key for it."""
     evidence: float | None
-    """How well the best passage answers the question (see `models/relevance.py`); null if none
-    was found."""
+    """How well the best passage answers the question, by `models/offline/relevance.py`; null if
+    none was found."""
     missing: list[str]
     """Words of the question that this passage lacks, rarest first."""
 

@@ -75,7 +75,7 @@ class DriftState(RagState, total=False):
     """Ids of the reports to begin with, nearest first."""
     folds: Annotated[list[Fold], append]
     actions: Annotated[list[Action], append]
-    """Every change of every action; the last one with an id holds. See `nodes/drift_tree.py`."""
+    """Every change of every action; the last one with an id holds. See `nodes/drift/tree.py`."""
     tree: Tree
     refused: bool | None
     """Whether a person refused the calls that the run might have made."""

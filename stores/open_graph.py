@@ -13,9 +13,9 @@ from ragweave.state.errors import InvalidSetting
 from ragweave.stores.graph import GraphIndex, GraphReader
 
 _BACKENDS = {  # (module, class); imported when the first graph of its kind is opened
-    "graphrag": ("ragweave.stores.graphrag", "GraphRagFolder"),
-    "lance": ("ragweave.stores.lance_graph", "LanceGraph"),
-    "weaviate": ("ragweave.stores.weaviate_graph", "WeaviateGraph"),
+    "graphrag": ("ragweave.stores.graphrag.folder", "GraphRagFolder"),
+    "lance": ("ragweave.stores.lance.graph", "LanceGraph"),
+    "weaviate": ("ragweave.stores.weaviate.graph", "WeaviateGraph"),
 }
 _KINDS = "lance:PATH, weaviate:URL, graphrag:PATH"
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from langchain_core.retrievers import BaseRetriever
 
 _BACKENDS = {  # (module, class); imported when the first index of its kind is opened
-    "lance": ("ragweave.stores.lance", "LanceIndex"),
-    "weaviate": ("ragweave.stores.weaviate", "WeaviateIndex"),
+    "lance": ("ragweave.stores.lance.index", "LanceIndex"),
+    "weaviate": ("ragweave.stores.weaviate.index", "WeaviateIndex"),
 }
 _KINDS = "lance:PATH, weaviate:URL"
 

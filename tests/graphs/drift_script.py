@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragweave.models.offline.sections import all_of, question_of
 from ragweave.models.prompt import parse
-from ragweave.models.sections import all_of, question_of
 from tests.servers import prompt_of, schema_of
 from tests.servers.openai_stub import Said
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from itertools import combinations
 from typing import Any
 
+from ragweave.models.offline.sections import all_of
 from ragweave.models.prompt import parse
-from ragweave.models.sections import all_of
 from tests.servers import schema_of
 
 NAMES = re.compile(r"\b[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,})*|[\u4e00-\u9fff]{2}(?:公司|机构|法)")

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ragweave.models.offline.sections import question_of
 from ragweave.models.prompt import parse
-from ragweave.models.sections import question_of
 from tests.servers import prompt_of, schema_of
 
 BUILDERS: dict[str, Callable[..., Any]] = {

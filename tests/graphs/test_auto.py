@@ -21,7 +21,7 @@ from ragweave.state.units import UnitsContext
 from ragweave.stores import open_index
 from ragweave.stores.base import IndexSpec
 from ragweave.stores.graph import Entity, GraphChanges, GraphTables
-from ragweave.stores.lance_graph import LanceGraph
+from ragweave.stores.lance.graph import LanceGraph
 from tests.graphs.conftest import Library
 from tests.graphs.running import run
 from tests.servers import OpenAIStub, TavilyStub, schema_of, web_result

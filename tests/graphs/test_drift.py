@@ -12,10 +12,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from ragweave.graphs.drift import build
 from ragweave.models import attempts
+from ragweave.models.offline.sections import all_of
 from ragweave.models.prompt import parse
-from ragweave.models.sections import all_of
 from ragweave.models.tokens import token_counter
-from ragweave.nodes.drift_tree import current
+from ragweave.nodes.drift.tree import current
 from ragweave.state.errors import IndexMissing
 from tests.graphs.drift_script import DriftScript, is_reduce
 from tests.graphs.running import Run, run

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragweave.graphs.drift import build
-from ragweave.nodes.drift_tree import current
+from ragweave.nodes.drift.tree import current
 from ragweave.serving.graph_context import show_context
 from ragweave.state.errors import ModelRefused
 from tests.graphs.drift_script import DriftScript

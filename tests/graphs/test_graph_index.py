@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from ragweave.graphs.graph_index import graph
+from ragweave.models.offline.sections import all_of
 from ragweave.models.prompt import parse
-from ragweave.models.sections import all_of
 from ragweave.state.errors import IndexSchemaMismatch, InvalidSetting
 from ragweave.state.graph_index import GraphIndexContext
 from ragweave.stores.graph import EMBEDDED, GraphTables

@@ -16,7 +16,7 @@ from ragweave.serving.drawing.graph_page import graph_page
 from ragweave.serving.drawing.run_page import run_page
 from ragweave.state.records import no_usage
 from ragweave.stores.graph import GraphTables
-from ragweave.stores.graphrag import GraphRagFolder
+from ragweave.stores.graphrag.folder import GraphRagFolder
 
 pytestmark = pytest.mark.slow
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

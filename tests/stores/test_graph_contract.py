@@ -14,11 +14,11 @@ import pyarrow.parquet as parquet
 import pytest
 
 from ragweave.state.errors import IndexMissing, IndexSchemaMismatch, InvalidSetting
-from ragweave.stores import graphrag
 from ragweave.stores.base import IndexSpec
 from ragweave.stores.graph import TABLES, GraphChanges, GraphIndex, GraphTables
-from ragweave.stores.graphrag import GraphRagFolder
-from ragweave.stores.lance_graph import LanceGraph
+from ragweave.stores.graphrag import folder as graphrag
+from ragweave.stores.graphrag.folder import GraphRagFolder
+from ragweave.stores.lance.graph import LanceGraph
 from ragweave.stores.open_graph import open_graph, register_graph
 from tests.stores.backends import BACKENDS
 
@@ -44,7 +44,7 @@ async def opened() -> AsyncIterator[Opened]:
     async def open_(name: str) -> GraphIndex:
         kinds: dict[str, Any] = {"graphrag": GraphRagFolder, "lance": LanceGraph}
         if name.startswith("weaviate:"):
-            module = await to_thread(import_module, "ragweave.stores.weaviate_graph")
+            module = await to_thread(import_module, "ragweave.stores.weaviate.graph")
             kinds["weaviate"] = module.WeaviateGraph
         graphs.append(kinds[name.partition(":")[0]].from_url(name))
         return graphs[-1]

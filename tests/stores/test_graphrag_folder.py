@@ -12,9 +12,9 @@ import pyarrow.parquet as parquet
 import pytest
 
 from ragweave.state.errors import IndexMissing, IndexSchemaMismatch
-from ragweave.stores import graphrag
 from ragweave.stores.graph import TABLES, GraphTables
-from ragweave.stores.graphrag import GraphRagFolder
+from ragweave.stores.graphrag import folder as graphrag
+from ragweave.stores.graphrag.folder import GraphRagFolder
 
 ROWS = {
     "carol": dict(zip(TABLES, (1, 42, 529, 978, 122, 122, 406), strict=True)),

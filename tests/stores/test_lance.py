@@ -27,9 +27,9 @@ from ragweave.state.errors import (
     IndexUnavailable,
     InvalidSetting,
 )
-from ragweave.stores import lance_upkeep
 from ragweave.stores.base import Chunk, Hit, IndexSpec, SearchSpec
-from ragweave.stores.lance import LanceIndex
+from ragweave.stores.lance import upkeep as lance_upkeep
+from ragweave.stores.lance.index import LanceIndex
 
 SPEC = IndexSpec(dimension=8, embeddings="test", fields={"year": "int"})
 
@@ -309,7 +309,7 @@ async def test_old_versions_and_small_files_go(
 _WRITER = """
 import asyncio, sys
 from ragweave.stores.base import Chunk, IndexSpec
-from ragweave.stores.lance import LanceIndex
+from ragweave.stores.lance.index import LanceIndex
 
 async def main():
     index = LanceIndex(sys.argv[1])

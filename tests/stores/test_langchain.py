@@ -17,7 +17,7 @@ from langchain_core.embeddings import Embeddings
 from ragweave.state.errors import IndexSchemaMismatch, WriteFailed
 from ragweave.stores import open_index
 from ragweave.stores.base import Chunk, IndexSpec, SearchSpec
-from ragweave.stores.lance import LanceIndex
+from ragweave.stores.lance.index import LanceIndex
 from ragweave.stores.langchain import RagweaveRetriever, RagweaveVectorStore
 from ragweave.stores.registry import aclose_all
 

@@ -10,7 +10,7 @@ from langchain_core.retrievers import BaseRetriever
 from ragweave.state.errors import InvalidSetting
 from ragweave.stores import open_index, register
 from ragweave.stores.base import Index, IndexSpec
-from ragweave.stores.lance import LanceIndex
+from ragweave.stores.lance.index import LanceIndex
 from ragweave.stores.registry import aclose_all
 from ragweave.stores.retriever import RetrieverIndex
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ragweave.state.errors import InvalidSetting
-from ragweave.stores.weaviate import WeaviateIndex
-from ragweave.stores.weaviate_address import parse_address, secrets
+from ragweave.stores.weaviate.address import parse_address, secrets
+from ragweave.stores.weaviate.index import WeaviateIndex
 
 
 def test_a_string_names_server_ports_and_collection() -> None:

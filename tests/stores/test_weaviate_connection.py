@@ -14,7 +14,7 @@ import pytest
 
 from ragweave.state.errors import IndexAuth, IndexTimeout, IndexUnavailable
 from ragweave.stores.base import Chunk, IndexSpec, SearchSpec
-from ragweave.stores.weaviate import WeaviateIndex
+from ragweave.stores.weaviate.index import WeaviateIndex
 from tests.weaviate_double import Fault, WeaviateDouble
 
 SPEC = IndexSpec(dimension=2, embeddings="test")

@@ -15,8 +15,8 @@ from weaviate.classes.query import Filter, HybridFusion, MetadataQuery
 from weaviate.exceptions import WeaviateQueryError
 
 from ragweave.stores.base import IndexSpec
-from ragweave.stores.weaviate import WeaviateIndex
-from ragweave.stores.weaviate_rows import object_id
+from ragweave.stores.weaviate.index import WeaviateIndex
+from ragweave.stores.weaviate.rows import object_id
 from tests.weaviate_fixtures import NewIndex
 
 VECTORS = {"a": [1.0, 0.0], "b": [1.0, 1.0], "c": [0.0, 1.0], "d": [-1.0, 0.0]}

@@ -12,8 +12,8 @@ import weaviate.embedded
 
 from ragweave.state.errors import IndexUnavailable
 from ragweave.stores.base import Chunk, IndexSpec, SearchSpec
-from ragweave.stores.weaviate import WeaviateIndex
-from ragweave.stores.weaviate_embedded import stop_embedded
+from ragweave.stores.weaviate.embedded import stop_embedded
+from ragweave.stores.weaviate.index import WeaviateIndex
 
 ROOT = Path(__file__).parents[2]
 VERSION = "1.39.0"

@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 from ragweave.state.errors import IndexMissing, IndexSchemaMismatch, WriteFailed
-from ragweave.stores import weaviate_layout
 from ragweave.stores.base import Chunk, DocumentRecord, IndexSpec, Parent, SearchSpec
-from ragweave.stores.weaviate import WeaviateIndex
-from ragweave.stores.weaviate_schema import field_property
+from ragweave.stores.weaviate import layout as weaviate_layout
+from ragweave.stores.weaviate.index import WeaviateIndex
+from ragweave.stores.weaviate.schema import field_property
 from tests.weaviate_double import WeaviateDouble
 from tests.weaviate_fixtures import NewIndex
 
@@ -323,10 +323,10 @@ async def test_a_limit_beyond_the_servers_finds_what_there_is(new_index: NewInde
 async def test_chunks_of_more_than_a_search_can_find(
     weaviate_double: WeaviateDouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragweave.stores.weaviate_table.MAXIMUM_RESULTS", 30)
+    monkeypatch.setattr("ragweave.stores.weaviate.table.MAXIMUM_RESULTS", 30)
     monkeypatch.setattr("tests.weaviate_double.database.MAXIMUM_RESULTS", 30)
-    monkeypatch.setattr("ragweave.stores.weaviate_table._IDS_PER_PAGE", 20)
-    monkeypatch.setattr("ragweave.stores.weaviate._CHUNKS_PER_PAGE", 10)
+    monkeypatch.setattr("ragweave.stores.weaviate.table._IDS_PER_PAGE", 20)
+    monkeypatch.setattr("ragweave.stores.weaviate.index._CHUNKS_PER_PAGE", 10)
     chunks = [chunk(f"c{at:03}", document_id="big") for at in range(70)]
     index = await opened(weaviate_double.url, [*chunks, chunk("other")])
     assert [found.id async for found in index.chunks_of(["big"])] == [item.id for item in chunks]

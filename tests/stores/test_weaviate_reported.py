@@ -15,7 +15,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from ragweave.state.errors import WriteFailed
 from ragweave.stores.base import Chunk, IndexSpec, SearchSpec
 from ragweave.stores.langchain import RagweaveVectorStore
-from ragweave.stores.weaviate import WeaviateIndex
+from ragweave.stores.weaviate.index import WeaviateIndex
 from tests.weaviate_fixtures import NewIndex
 
 SPEC = IndexSpec(dimension=2, embeddings="test", fields={"word": "text"})

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragweave.nodes.citations.token_filter import filtered
 from ragweave.nodes.cite import TokenFilter, Verified, renumber, verify
-from ragweave.nodes.token_filter import filtered
 from ragweave.state.records import Source
 
 PIECES = [

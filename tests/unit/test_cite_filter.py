@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.nodes.token_filter import TokenFilter
+from ragweave.nodes.citations.token_filter import TokenFilter
 
 KNOWN = frozenset({1, 2, 3})
 

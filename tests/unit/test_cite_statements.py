@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.nodes.statements import states_something
+from ragweave.nodes.citations.statements import states_something
 
 
 @pytest.mark.parametrize(

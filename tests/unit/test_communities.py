@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.indexing.communities import find_communities
+from ragweave.indexing.graph.communities import find_communities
 from ragweave.stores.graph import Community, Entity, Relationship
-from ragweave.stores.graphrag import GraphRagFolder
+from ragweave.stores.graphrag.folder import GraphRagFolder
 
 
 def content(community: Community) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.indexing.extraction import parse_extraction, parse_report, salvage_extraction
+from ragweave.indexing.graph.extraction import parse_extraction, parse_report, salvage_extraction
 from ragweave.models.graph_schemas import Extraction
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from ragweave.serving.drawing.graph_page import graph_data, graph_page
 from ragweave.stores.graph import Community, Entity, Finding, GraphTables, Relationship, Report
-from ragweave.stores.graphrag import GraphRagFolder
+from ragweave.stores.graphrag.folder import GraphRagFolder
 
 EVIL = "</script><img src=x onerror=alert(1)> \u2028 \ud800"
 

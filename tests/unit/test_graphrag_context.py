@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from ragweave.models.o200k import o200k_counter
-from ragweave.nodes.context_records import LocalContext
-from ragweave.nodes.local_context import local_context
+from ragweave.nodes.graph_search.context_records import LocalContext
+from ragweave.nodes.graph_search.local_context import local_context
 from ragweave.state.local_search import ContextLimits
 from ragweave.stores.graph import (
     Claim,
@@ -25,7 +25,7 @@ from ragweave.stores.graph import (
     Report,
     TextUnit,
 )
-from ragweave.stores.graphrag import GraphRagFolder
+from ragweave.stores.graphrag.folder import GraphRagFolder
 
 pytest.importorskip("bpe_openai", reason="needs the extra graphrag")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ragweave.indexing.document import LoadedDocument, LoadFailure
-from ragweave.indexing.load import LoadSettings, load
-from ragweave.indexing.load_text import has_text
+from ragweave.indexing.loading.load import LoadSettings, load
+from ragweave.indexing.loading.text import has_text
 
 BAD_DOCS = {
     "blns.json": "hasOwnProperty",

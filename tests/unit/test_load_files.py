@@ -9,10 +9,10 @@ import pytest
 from langchain_core.documents import Document
 
 from ragweave.indexing.document import LoadedDocument, LoadFailure, Skipped, Unreadable
-from ragweave.indexing.load import LoadSettings, load
-from ragweave.indexing.load_files import FoundFile, check_paths, exists, find_files, is_below
-from ragweave.indexing.load_memory import from_memory
-from ragweave.indexing.load_worker import ParserProcess
+from ragweave.indexing.loading.files import FoundFile, check_paths, exists, find_files, is_below
+from ragweave.indexing.loading.load import LoadSettings, load
+from ragweave.indexing.loading.memory import from_memory
+from ragweave.indexing.loading.worker import ParserProcess
 from ragweave.state.errors import InvalidSetting
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from ragweave.indexing.document import Content, Loaded, LoadedDocument, LoadFailure, RecordsRead
-from ragweave.indexing.load import LoadSettings, load
-from ragweave.indexing.load_html import read_html
-from ragweave.indexing.load_markup import read_markup
-from ragweave.indexing.load_pdf import reflow
-from ragweave.indexing.load_records import MAX_RECORD_BYTES, RecordFields, read_records
+from ragweave.indexing.loading.html import read_html
+from ragweave.indexing.loading.load import LoadSettings, load
+from ragweave.indexing.loading.markup import read_markup
+from ragweave.indexing.loading.pdf import reflow
+from ragweave.indexing.loading.records import MAX_RECORD_BYTES, RecordFields, read_records
 
 
 def documents(loaded: list[Loaded]) -> list[LoadedDocument]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.indexing.document import Unreadable
-from ragweave.indexing.load_text import clean, decode, has_text
+from ragweave.indexing.loading.text import clean, decode, has_text
 
 ENGLISH = "The quick brown fox jumps over the lazy dog, as foxes of its kind have always done. " * 4
 TEXTS = {

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.indexing.extraction import parse_extraction
-from ragweave.indexing.merge import merge_extractions, records
-from ragweave.indexing.names import folded, same_entities
+from ragweave.indexing.graph.extraction import parse_extraction
+from ragweave.indexing.graph.merge import merge_extractions, records
+from ragweave.indexing.graph.names import folded, same_entities
 from ragweave.models.graph_schemas import (
     ExtractedClaim,
     ExtractedEntity,

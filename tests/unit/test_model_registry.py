@@ -15,8 +15,8 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
 from ragweave.models import register, registry
-from ragweave.models.extractive import ExtractiveChatModel
-from ragweave.models.offline import OfflineEmbeddings
+from ragweave.models.offline.chat import ExtractiveChatModel
+from ragweave.models.offline.embeddings import OfflineEmbeddings
 from ragweave.models.registry import chat_model, embeddings
 from ragweave.state.errors import InvalidSetting
 

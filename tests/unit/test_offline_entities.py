@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragweave.indexing.document import LoadedDocument
-from ragweave.indexing.load import LoadSettings, load
-from ragweave.indexing.merge import merge_extractions, records
-from ragweave.indexing.terms import extract_by_terms, find_terms
-from ragweave.indexing.text_units import cut_text_units, graph_document
+from ragweave.indexing.graph.merge import merge_extractions, records
+from ragweave.indexing.graph.terms import extract_by_terms, find_terms
+from ragweave.indexing.graph.text_units import cut_text_units, graph_document
+from ragweave.indexing.loading.load import LoadSettings, load
 
 TERMS = frozenset(
     """

@@ -16,8 +16,9 @@ from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_tests.integration_tests import EmbeddingsIntegrationTests
 from langchain_tests.unit_tests import ChatModelUnitTests, EmbeddingsUnitTests
 
-from ragweave.models.extractive import ExtractiveChatModel
-from ragweave.models.offline import OfflineEmbeddings
+from ragweave.models.offline.chat import ExtractiveChatModel
+from ragweave.models.offline.embeddings import OfflineEmbeddings
+from ragweave.models.offline.quoting import NOTHING_FOUND, NOTHING_FOUND_ZH
 from ragweave.models.prompt import (
     Section,
     document_section,
@@ -28,7 +29,6 @@ from ragweave.models.prompt import (
     sources_section,
     tried_section,
 )
-from ragweave.models.quoting import NOTHING_FOUND, NOTHING_FOUND_ZH
 from ragweave.models.schemas import (
     DocumentGrade,
     DocumentGrades,

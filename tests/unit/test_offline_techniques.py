@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.models.expanding import expand_question
+from ragweave.models.offline.expanding import expand_question
+from ragweave.models.offline.quoting import NOTHING_FOUND
+from ragweave.models.offline.refining import refine_answer
 from ragweave.models.prompt import Section, question_section
-from ragweave.models.quoting import NOTHING_FOUND
-from ragweave.models.refining import refine_answer
 
 WEIGHT = "What does the brass lamp weigh?"
 

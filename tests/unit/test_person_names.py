@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.indexing.merge import merge_extractions
-from ragweave.indexing.names import folded, same_entities
+from ragweave.indexing.graph.merge import merge_extractions
+from ragweave.indexing.graph.names import folded, same_entities
 from ragweave.indexing.person_names import surnames
 from ragweave.models.graph_schemas import ExtractedEntity, Extraction
-from ragweave.stores.graphrag import GraphRagFolder
+from ragweave.stores.graphrag.folder import GraphRagFolder
 
 JOINED = {
     "surname": ["Ebenezer Scrooge", "Scrooge"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.nodes.quotes import SourceText, claim_of
+from ragweave.nodes.citations.quotes import SourceText, claim_of
 
 MERGER = (
     "Abstract\n========\n\nThe company was founded in Oslo in 1999 by two engineers. It makes\n"

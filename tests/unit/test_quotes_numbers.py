@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.nodes.numbers import claimed, held
+from ragweave.nodes.citations.numbers import claimed, held
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.models.offline import OfflineEmbeddings
+from ragweave.models.offline.embeddings import OfflineEmbeddings
 from ragweave.models.tokens import token_counter
-from ragweave.nodes.context_records import LocalContext
-from ragweave.nodes.local_context import local_context, sources_of_context
+from ragweave.nodes.graph_search.context_records import LocalContext
+from ragweave.nodes.graph_search.local_context import local_context, sources_of_context
 from ragweave.state.local_search import ContextLimits
 from ragweave.stores.graph import Community, Entity, GraphTables, Neighbour, Report, TextUnit
-from ragweave.stores.graphrag import GraphRagFolder
+from ragweave.stores.graphrag.folder import GraphRagFolder
 from ragweave.stores.vector_table import VectorTable
 
 QUESTIONS = (

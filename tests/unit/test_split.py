@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ragweave.indexing.blocks import find_blocks
 from ragweave.indexing.document import LoadedDocument, Markup
-from ragweave.indexing.load import LoadSettings, load
+from ragweave.indexing.loading.load import LoadSettings, load
 from ragweave.indexing.split import split
 from ragweave.models.tokens import token_counter
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.indexing.terms import extract_by_terms, find_terms, terms_in
+from ragweave.indexing.graph.terms import extract_by_terms, find_terms, terms_in
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""Files and records to documents."""

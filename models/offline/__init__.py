@@ -1,0 +1,1 @@
+"""The models that need no key, no server and no download."""

@@ -1,0 +1,186 @@
+"""The documents of a knowledge graph: which are new, changed, unchanged or gone."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from ragweave.indexing.document import LoadedDocument, LoadFailure
+from ragweave.indexing.graph.text_units import cut_text_units, graph_document
+from ragweave.indexing.loading import files as load_files
+from ragweave.indexing.loading.load import LoadSettings, load
+from ragweave.indexing.split import TokenCounter
+from ragweave.models.embedding import embed_query
+from ragweave.models.tokens import token_counter
+from ragweave.nodes.graph_build.estimate import Estimate, estimate, nothing_expected
+from ragweave.nodes.graph_build.plan import build_of, extraction_messages, unit_key, units_of
+from ragweave.state.context import context_of, settings_of
+from ragweave.state.errors import InvalidSetting
+from ragweave.state.graph_index import GraphIndexContext, GraphIndexState
+from ragweave.state.records import no_usage
+from ragweave.stores.base import IndexSpec
+from ragweave.stores.graph import GraphChanges, GraphDocument, GraphTables, TextUnit
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the given paths hold, held against what is stored."""
+
+    fresh: list[tuple[GraphDocument, list[TextUnit]]] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    failed: list[dict[str, str]] = field(default_factory=list)
+    hashes: dict[str, str] = field(default_factory=dict)
+
+
+async def prepare_graph_index(state: GraphIndexState, runtime: Runtime[Any]) -> dict[str, Any]:
+    """Check what is to be done, and make the graph or check that it fits the embeddings.
+
+    Raises:
+        InvalidSetting: nothing was given, or a path does not exist.
+        IndexSchemaMismatch: the graph was made with other embeddings.
+    """
+    context = context_of({}, runtime.context, GraphIndexContext)
+    paths, delete = state.get("paths") or [], state.get("delete") or []
+    if not paths and not delete:
+        raise InvalidSetting("Nothing to index: give `paths`, or documents to `delete`.")
+    build = await build_of(context)
+    made = await build.graph.spec()
+    if made is not None and context.embeddings:
+        made.expect_embeddings(context.embeddings, build.graph.name)
+    known = made.embeddings if made else ""
+    embeddings = context.embeddings or known or context.new_embeddings
+    if not context.dry_run:
+        dimension = len(await embed_query("dimension", embeddings=embeddings))
+        await build.graph.ensure(IndexSpec(dimension=dimension, embeddings=embeddings))
+    settings = {
+        **settings_of(context),
+        "technique": "graph_index",
+        "run_id": uuid.uuid4().hex,
+        "embeddings": embeddings,
+    }
+    counts = ("added", "unchanged", "removed", "text_units", "entities", "relationships")
+    more = ("communities", "reports", "embedded", "level")
+    return {
+        "settings": settings,
+        "paths": await asyncio.to_thread(load_files.check_paths, paths),
+        "delete": delete,
+        "failed": [],
+        "usage": no_usage(),
+        **dict.fromkeys((*counts, *more), 0),
+        **nothing_expected(),
+    }
+
+
+async def load_documents(state: GraphIndexState, runtime: Runtime[Any]) -> dict[str, Any]:
+    """Load what is new or has changed, and store it with its text units, not yet as complete."""
+    context = context_of(state, None, GraphIndexContext)
+    build = await build_of(context)
+    made = await build.graph.spec()  # a dry run makes none
+    stored = await build.graph.tables() if made else GraphTables()
+    found = await asyncio.to_thread(_load, state, stored, context, await token_counter())
+    gone = _gone(state, stored, found)
+    fresh = GraphTables(
+        documents=tuple(replace(document, content_hash="") for document, _ in found.fresh),
+        text_units=tuple(unit for _, units in found.fresh for unit in units),
+    )
+    if found.fresh and not context.dry_run:
+        await build.graph.write(GraphChanges(upsert=fresh))
+    changed = {document.id: units for document, units in found.fresh}
+    kept = [document.id for document in stored.documents if document.id not in gone]
+    documents = list(dict.fromkeys([*kept, *changed]))
+    old: dict[str, list[TextUnit]] = {}
+    for unit in stored.text_units:
+        old.setdefault(unit.document_id or "", []).append(unit)
+    units = [unit for key in documents for unit in changed.get(key, old.get(key, []))]
+    plan = await _expected(units, context)
+    return {
+        "documents": documents,
+        "units": [unit.id for unit in units],
+        "hashes": found.hashes,
+        "added": len(found.fresh),
+        "unchanged": len(found.unchanged),
+        "removed": len(gone),
+        "failed": found.failed,
+        "text_units": len(units),
+        **plan,
+    }
+
+
+async def units_to_extract(state: GraphIndexState) -> list[str]:
+    """Ids of the text units of which nothing was extracted yet."""
+    context = context_of(state, None, GraphIndexContext)
+    build = await build_of(context)
+    units = await units_of(state, build)
+    keys = {unit.id: unit_key(context, unit) for unit in units}
+    found = await build.answers.get_many(keys.values())
+    return [unit.id for unit in units if keys[unit.id] not in found]
+
+
+async def _expected(units: Sequence[TextUnit], context: GraphIndexContext) -> Estimate:
+    """Calls and tokens of what is not kept yet."""
+    if context.offline:
+        return nothing_expected()
+    build = await build_of(context)
+    keys = {unit.id: unit_key(context, unit) for unit in units}
+    found = await build.answers.get_many(keys.values())
+    new = [unit for unit in units if keys[unit.id] not in found]
+    prompts = ["\n".join(m.text for m in extraction_messages(context, unit)) for unit in new]
+    count = await token_counter()
+    tokens = await asyncio.to_thread(count, prompts)
+    instructions = sum(count([context.summarize_prompt, context.report_prompt]))
+    return estimate(
+        tokens,
+        new_tokens=sum(unit.tokens or 0 for unit in new),
+        all_tokens=sum(unit.tokens or 0 for unit in units),
+        instructions=instructions,
+        context=context,
+    )
+
+
+def _load(
+    state: GraphIndexState, stored: GraphTables, context: GraphIndexContext, count: TokenCounter
+) -> _Found:
+    found = _Found()
+    number = max((document.number for document in stored.documents), default=-1)
+    settings = (context.unit_tokens, context.unit_overlap)
+    for loaded in load(state["paths"], LoadSettings()):
+        if isinstance(loaded, LoadFailure):
+            found.failed.append({"path": loaded.path, "reason": loaded.reason})
+        elif isinstance(loaded, LoadedDocument):
+            old = stored.document_by_id.get(loaded.id)
+            fingerprint = loaded.content_hash(*settings)
+            if old is not None and old.content_hash == fingerprint:
+                found.unchanged.append(loaded.id)
+                continue
+            number += old is None
+            document = graph_document(loaded, old.number if old else number, *settings)
+            units = cut_text_units(
+                document, count, max_tokens=context.unit_tokens, overlap=context.unit_overlap
+            )
+            found.fresh.append((document, units))
+            found.hashes[document.id] = fingerprint
+    return found
+
+
+def _gone(state: GraphIndexState, stored: GraphTables, found: _Found) -> set[str]:
+    """Documents to delete: those named, and those below a given path that are there no more."""
+    there = {*found.unchanged, *found.hashes}
+    failed = {failure["path"] for failure in found.failed}
+    gone = set()
+    for document in stored.documents:
+        path = document.metadata.get("path")
+        named = document.id in state["delete"] or path in state["delete"]
+        below = path is not None and any(_is_below(path, root) for root in state["paths"])
+        if named or (below and document.id not in there and path not in failed):
+            gone.add(document.id)
+    return gone
+
+
+def _is_below(path: str, root: str) -> bool:
+    return PurePath(path).is_relative_to(PurePath(root))

@@ -1,0 +1,1 @@
+"""The embedded index: LanceDB tables in a folder."""

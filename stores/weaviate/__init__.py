@@ -1,0 +1,1 @@
+"""The index in Weaviate, over its asynchronous client."""
