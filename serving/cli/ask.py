@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from ragweave.serving.answer import Answer
     from ragweave.state.events import StepEvent
 
+SEARCH_THE_WEB = ("auto", "crag")
+"""Techniques that have `--web`."""
+
 
 def ask(
     question: Annotated[str, typer.Argument(help="The question; - reads standard input.")],
@@ -87,7 +90,7 @@ def ask(
         "tenant": tenant,
         "top_k": top_k,
         "filters": read_filters(filters),
-        "web_search": web,
+        "web_search": _web_search(technique, web),
     }
     given = read_settings(settings)
     given |= {name: value for name, value in named.items() if value is not None}
@@ -101,6 +104,16 @@ def ask(
         print_json(answer)
     else:
         show_answer(answer)
+
+
+def _web_search(technique: str, web: str | None) -> str | None:
+    """The setting for `--web`, which only some techniques have: the others never search the web."""
+    if technique in SEARCH_THE_WEB or technique not in TECHNIQUES:
+        return web
+    if web in (None, "never"):
+        return None
+    searching = " and ".join(SEARCH_THE_WEB)
+    raise InvalidSetting(f"--web {web} is for {searching}: {technique} never searches the web.")
 
 
 async def _shown(stream: AsyncIterator[StepEvent | Answer], page: Page) -> Answer:

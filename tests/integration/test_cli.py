@@ -54,6 +54,12 @@ def test_no_evidence_is_no_error(ragweave: Ragweave) -> None:
     assert json.loads(ended.out)["status"] == "no_evidence"
 
 
+def test_no_web_is_right_for_every_technique(ragweave: Ragweave) -> None:
+    """Whoever swaps the technique need not change the rest of the line."""
+    ended = ragweave("ask", PILOT, "-t", "citation", "--web", "never", "--json")
+    assert (ended.code, json.loads(ended.out)["status"]) == (0, "answered")
+
+
 def test_a_search(ragweave: Ragweave) -> None:
     ended = ragweave("search", "tankers berth", "--top-k", "1")
     assert ended.code == 0
@@ -171,6 +177,10 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     "command": (["aks", PILOT], "No such command 'aks'"),
     "path": (["ingest", "no/such/folder"], "No such file or folder: 'no/such/folder'"),
     "web without a person": (["ask", PILOT, "--web", "ask"], "--web ask"),
+    "web of another": (
+        ["ask", PILOT, "-t", "citation", "--web", "always"],
+        "never searches the web",
+    ),
     "drawing": (["draw", "crag", "--output", "crag.png"], "name it .mmd or .md"),
 }
 
