@@ -10,7 +10,7 @@ from ragweave.models.attempts import attempted, in_flight
 from ragweave.models.faults import LONGEST_WAIT, Transient, faults_of
 from ragweave.models.providers import EMBEDDING_BATCH
 from ragweave.models.registry import embeddings as embeddings_named
-from ragweave.state.errors import ModelUnavailable, RagweaveError
+from ragweave.state.errors import ModelUnavailable
 
 REQUEST_SECONDS = 60.0
 """Longest wait for the vectors of one batch."""
@@ -50,7 +50,7 @@ async def embed_texts(texts: Sequence[str], *, embeddings: str) -> list[list[flo
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(embed(batch)) for batch in batches]
-    except* RagweaveError as failures:
+    except ExceptionGroup as failures:  # `except*` wraps what it raises again on older Pythons
         raise failures.exceptions[0] from None
     vectors = [vector for task in tasks for vector in task.result()]
     _check(vectors, len(texts), embeddings)
