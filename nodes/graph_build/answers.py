@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from langgraph.runtime import Runtime
+from pydantic import BaseModel
 
 from ragweave.indexing.graph.extraction import parse_report, salvage_extraction
 from ragweave.indexing.graph.reports import by_level, community_text
@@ -30,6 +32,8 @@ from ragweave.state.graph_index import GraphIndexContext, GraphIndexState
 from ragweave.state.records import no_usage
 from ragweave.state.reducers import add_usage
 from ragweave.stores.graph import Community, GraphTables
+
+AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
 
 async def extract_unit(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -65,42 +69,56 @@ async def extract_unit(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
 
 async def summarize_description(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
     """Make one description of all that was said about one entity or relationship."""
-    context = context_of(state, None, GraphIndexContext)
-    build = await build_of(context)
-    messages = summary_messages(context, state["title"], state["text"])
-    try:
-        reply = await ask_structured(
-            MergedDescription,
-            messages,
-            model=context.hidden_model,
-            stage="summarize",
-            state=state,
-            context=context,
-            salvage=_prose,
-        )
-    except CallFailed as failure:
-        return {"usage": failure.usage, "warnings": [f"{state['title']}: {failure}"]}
-    await build.answers.put(key_of(context, messages), reply.value.model_dump(mode="json"))
-    return {"usage": reply.usage}
+    messages = summary_messages(
+        context_of(state, None, GraphIndexContext), state["title"], state["text"]
+    )
+    return await _ask_and_keep(
+        MergedDescription,
+        messages,
+        state,
+        stage="summarize",
+        salvage=_prose,
+        failed=state["title"],
+    )
 
 
 async def write_report(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
     """Write the report of one community."""
+    messages = report_messages(context_of(state, None, GraphIndexContext), state["text"])
+    return await _ask_and_keep(
+        CommunityReport,
+        messages,
+        state,
+        stage="report",
+        salvage=parse_report,
+        failed="A report was not written",
+    )
+
+
+async def _ask_and_keep(
+    schema: type[AnswerT],
+    messages: list[Any],
+    state: Any,
+    *,
+    stage: str,
+    salvage: Callable[[str], AnswerT | None],
+    failed: str,
+) -> dict[str, Any]:
+    """Ask, and keep the answer by what was asked; a call that fails is a warning."""
     context = context_of(state, None, GraphIndexContext)
     build = await build_of(context)
-    messages = report_messages(context, state["text"])
     try:
         reply = await ask_structured(
-            CommunityReport,
+            schema,
             messages,
             model=context.hidden_model,
-            stage="report",
+            stage=stage,
             state=state,
             context=context,
-            salvage=parse_report,
+            salvage=salvage,
         )
     except CallFailed as failure:
-        return {"usage": failure.usage, "warnings": [f"A report was not written: {failure}"]}
+        return {"usage": failure.usage, "warnings": [f"{failed}: {failure}"]}
     await build.answers.put(key_of(context, messages), reply.value.model_dump(mode="json"))
     return {"usage": reply.usage}
 

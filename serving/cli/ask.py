@@ -14,6 +14,7 @@ from ragweave.serving.cli.options import (
     Index,
     Json,
     Set,
+    Technique,
     Tenant,
     TopK,
     read_filters,
@@ -38,9 +39,7 @@ SEARCH_THE_WEB = ("auto", "crag")
 
 def ask(
     question: Annotated[str, typer.Argument(help="The question; - reads standard input.")],
-    technique: Annotated[
-        str, typer.Option("--technique", "-t", help=f"One of: {', '.join(TECHNIQUES)}.")
-    ] = DEFAULT_TECHNIQUE,
+    technique: Technique = DEFAULT_TECHNIQUE,
     index: Index = None,
     model: Annotated[
         str | None,

@@ -13,6 +13,7 @@ from ragweave.serving.cli.options import (
     Index,
     Json,
     Set,
+    Technique,
     Tenant,
     TopK,
     read_filters,
@@ -21,7 +22,7 @@ from ragweave.serving.cli.options import (
     text_argument,
 )
 from ragweave.serving.cli.screen import clean, err, out, print_json, warn
-from ragweave.serving.techniques import DEFAULT_TECHNIQUE, TECHNIQUES
+from ragweave.serving.techniques import DEFAULT_TECHNIQUE
 from ragweave.state.errors import InvalidSetting
 
 if TYPE_CHECKING:
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
 
 def context(
     question: Annotated[str, typer.Argument(help="The question; - reads standard input.")],
-    technique: Annotated[
-        str, typer.Option("--technique", "-t", help=f"One of: {', '.join(TECHNIQUES)}.")
-    ] = DEFAULT_TECHNIQUE,
+    technique: Technique = DEFAULT_TECHNIQUE,
     index: Index = None,
     embeddings: Embeddings = None,
     tenant: Tenant = None,

@@ -10,10 +10,14 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from ragweave.serving.techniques import TECHNIQUES
 from ragweave.state.errors import InvalidSetting
 
 T = TypeVar("T")
 
+Technique = Annotated[
+    str, typer.Option("--technique", "-t", help=f"One of: {', '.join(TECHNIQUES)}.")
+]
 Index = Annotated[
     str | None,
     typer.Option(
