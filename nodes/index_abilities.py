@@ -13,7 +13,7 @@ from ragweave.models.offline.relevance import relevance
 from ragweave.nodes.retrieve import query_vector, searchable_index
 from ragweave.nodes.web import web_is_configured
 from ragweave.state.auto import Abilities, AutoContext, AutoState
-from ragweave.state.context import context_of
+from ragweave.state.context import RagContext, context_of
 from ragweave.state.errors import IndexMissing, InvalidSetting
 from ragweave.stores.base import Hit, SearchSpec
 from ragweave.stores.open_graph import open_graph
@@ -29,7 +29,7 @@ async def inspect_index(state: AutoState, runtime: Runtime[AutoContext]) -> dict
         IndexMissing, InvalidSetting: there is neither an index nor a graph of the given name.
     """
     context = context_of(state, runtime.context, AutoContext)
-    query, graph = _query(state), await _has_graph(context)
+    query, graph = _query(state), await has_graph(context)
     try:
         hits = await _search(query, context)
     except (IndexMissing, InvalidSetting):
@@ -55,7 +55,8 @@ def _query(state: AutoState) -> str:
     return " ".join([*asked[:-1][-1:], state["question"]])
 
 
-async def _has_graph(context: AutoContext) -> bool:
+async def has_graph(context: RagContext) -> bool:
+    """Whether the context's index has a knowledge graph with something in it."""
     try:
         graph = await open_graph(context.index, tenant=context.tenant)
         return bool((await graph.tables()).entities)

@@ -48,6 +48,8 @@ class ShownContext(TypedDict):
 
     question: str
     technique: str
+    reason: str | None
+    """Why `auto` picked the technique; null where it was named."""
     mode: str
     entities: list[str]
     relationships: list[str]
@@ -140,6 +142,7 @@ def _result(
     return ShownContext(
         question=question,
         technique=technique,
+        reason=None,
         mode=context.context_mode,
         entities=ids["entities"],
         relationships=ids["relationships"],

@@ -33,6 +33,9 @@ TECHNIQUES = {
 
 DEFAULT_TECHNIQUE = "crag"
 
+GRAPH_TECHNIQUES = ("local_search", "drift")
+"""Those that search the knowledge graph of an index."""
+
 
 def load(technique: str) -> Graph:
     """The compiled graph of a technique. The first call imports it, which takes a second.

@@ -79,6 +79,7 @@ def ask(
 
     [dim]ragweave ask "Was kostet das?" --web ask --filter year=2024 --set max_rewrites=1[/dim]
     """
+    from ragweave.serving.searchable import expect_searchable
     from ragweave.serving.streaming import astream
 
     named = {
@@ -97,8 +98,15 @@ def ask(
     approve = page.asking(approve_on_terminal) if sys.stdin.isatty() else None
     if approve is None and given.get("web_search") == "ask":
         raise InvalidSetting("--web ask needs a terminal to ask on.")
-    stream = astream(text_argument(question), technique=technique, approve=approve, **given)
-    answer = run_async(_shown(stream, page))
+    asked = text_argument(question)
+    stream = astream(asked, technique=technique, approve=approve, **given)
+
+    async def answered() -> Answer:
+        if asked.strip():  # an empty question is the first thing to say
+            await expect_searchable(technique, given)
+        return await _shown(stream, page)
+
+    answer = run_async(answered())
     if as_json:
         print_json(answer)
     else:

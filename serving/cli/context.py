@@ -21,7 +21,7 @@ from ragweave.serving.cli.options import (
     run_async,
     text_argument,
 )
-from ragweave.serving.cli.screen import clean, err, out, print_json, warn
+from ragweave.serving.cli.screen import clean, err, one_line, out, print_json, warn
 from ragweave.serving.techniques import DEFAULT_TECHNIQUE
 from ragweave.state.errors import InvalidSetting
 
@@ -71,7 +71,8 @@ def context(
     """Show what the model would see for a question. No model is called.
 
     For local_search and drift it is the context of a local search; for the others the sources of
-    the answering call, as they are when no model grades, expands or chooses.
+    the answering call, as they are when no model grades, expands or chooses; for auto that of the
+    technique that it picks.
 
     [dim]ragweave context "Who is Scrooge?" --technique local_search --index graphrag:output[/dim]
     """
@@ -125,5 +126,7 @@ def _show(shown: ShownContext) -> None:
     for warning in shown["warnings"]:
         warn(warning)
     parts = ", ".join(f"{table} {tokens:,}" for table, tokens in shown["tokens"].items())
+    if shown["reason"]:
+        err.print(f"\nauto picked {shown['technique']}: {one_line(shown['reason'])}", style="dim")
     total = f"{shown['total_tokens']:,} tokens"
     err.print(f"\n{shown['technique']}: {total}{f' ({parts})' if parts else ''}", style="dim")

@@ -115,8 +115,10 @@ async def _asked(
     """The answer to a question, with every step that is worth a line."""
     from ragweave.serving.answer import Answer
     from ragweave.serving.cli.show import STEPS
+    from ragweave.serving.searchable import expect_searchable
     from ragweave.serving.streaming import astream
 
+    await expect_searchable(technique, given)
     answer: dict[str, Any] = {}
     steps: list[Step] = []
     async for part in astream(question, technique=technique, **given):

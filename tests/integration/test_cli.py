@@ -12,7 +12,7 @@ from ragweave.state.base import Output
 from ragweave.state.ingest import IngestOutput
 from ragweave.state.records import Source
 from tests.integration.commands import Ragweave
-from tests.servers import Fault, OpenAIStub, TavilyStub
+from tests.servers import Fault, OpenAIStub, TavilyStub, web_result
 
 PILOT = "Which ships need a pilot?"
 SPAIN = "What is the capital of Spain?"
@@ -52,6 +52,35 @@ def test_no_evidence_is_no_error(ragweave: Ragweave) -> None:
     ended = ragweave("ask", SPAIN, "--web", "never", "--json")
     assert ended.code == 0
     assert json.loads(ended.out)["status"] == "no_evidence"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "makes_one"),
+    [
+        (["ask", PILOT], "ragweave ingest PATH"),
+        (["ask", PILOT, "--json"], "ragweave ingest PATH"),
+        (["ask", PILOT, "-t", "auto"], "ragweave ingest PATH"),
+        (["ask", PILOT, "-t", "drift"], "ragweave graph-index PATH"),
+        (["search", PILOT], "ragweave ingest PATH"),
+        (["context", PILOT], "ragweave ingest PATH"),
+        (["context", PILOT, "-t", "auto"], "ragweave ingest PATH"),
+        (["draw", "run", "--ask", PILOT], "ragweave ingest PATH"),
+    ],
+)
+def test_nothing_to_search_is_a_mistake(
+    ragweave: Ragweave, tmp_path: Path, arguments: list[str], makes_one: str
+) -> None:
+    ended = ragweave(*arguments, folder=tmp_path)
+    assert f"yet; `{makes_one}` makes one." in ended.err
+    assert (ended.code, ended.err.count("\n"), ended.out) == (2, 1, "")
+
+
+def test_the_web_can_answer_without_an_index(ragweave: Ragweave, tmp_path: Path) -> None:
+    with TavilyStub(lambda request: [web_result("Madrid is the capital of Spain.")]) as web:
+        keys = {"TAVILY_API_KEY": "tvly-x", "TAVILY_BASE_URL": web.url}
+        ended = ragweave("ask", SPAIN, folder=tmp_path, **keys)
+    assert (ended.code, "Madrid is the capital of Spain" in ended.out) == (0, True)
+    assert "Warning: There is no index at lance:.ragweave/index yet" in ended.err
 
 
 def test_no_web_is_right_for_every_technique(ragweave: Ragweave) -> None:

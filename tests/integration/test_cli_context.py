@@ -71,11 +71,21 @@ def test_the_text_is_what_is_printed(ragweave: Ragweave) -> None:
     assert "citation: " in ended.err
 
 
-def test_nothing_found_shows_nothing(ragweave: Ragweave, tmp_path: Path) -> None:
-    shown: dict[str, Any] = json.loads(ragweave("context", PILOT, "--json", folder=tmp_path).out)
+def test_nothing_found_shows_nothing(ragweave: Ragweave) -> None:
+    ended = ragweave("context", "xyzzy", "--set", "search_mode=keyword", "--json")
+    shown: dict[str, Any] = json.loads(ended.out)
 
     assert (shown["sources"], shown["text"], shown["total_tokens"]) == ([], "", 0)
-    assert any("ragweave ingest" in warning for warning in shown["warnings"])
+
+
+def test_auto_shows_what_the_technique_that_it_picks_would(ragweave: Ragweave) -> None:
+    picked = json.loads(ragweave("context", PILOT, "-t", "auto", "--top-k", "1", "--json").out)
+    named = ragweave("context", PILOT, "-t", picked["technique"], "--top-k", "1", "--json")
+
+    assert picked["reason"]
+    assert {**picked, "reason": None} == json.loads(named.out)
+    assert len(picked["sources"]) == 1
+    assert "auto picked citation: " in ragweave("context", PILOT, "-t", "auto").err
 
 
 MISTAKES: dict[str, tuple[list[str], str]] = {

@@ -75,6 +75,17 @@ def test_a_run_of_another_technique_has_no_tree(ragweave: Ragweave, tmp_path: Pa
     assert '<a href="#source-1">[1]</a>' in page
 
 
+def test_a_run_of_auto_is_drawn(ragweave: Ragweave, harbour: Path, tmp_path: Path) -> None:
+    index = f"lance:{harbour / '.ragweave/index'}"
+
+    ended = ragweave("draw", "run", "--ask", PILOT, "-t", "auto", "--index", index, folder=tmp_path)
+
+    assert (ended.code, ended.out) == (0, "Written to run.html\n")
+    page = (tmp_path / "run.html").read_text(encoding="utf-8")
+    assert "<td>routed</td>" in page
+    assert "Ships longer than 90 metres need a pilot" in page
+
+
 MISTAKES: dict[str, tuple[list[str], str]] = {
     "no graph": (["graph", "--index", "lance:none"], "lance:none"),
     "name": (["graph", "-o", "a.png", "--index", "graphrag:{dulce}"], "name it .html"),
