@@ -10,7 +10,8 @@ from ragweave.models.offline.relevance import RELEVANT, relevance
 from ragweave.models.offline.sections import all_of, question_of, shown_text
 from ragweave.models.offline.words import key_words, rarity, stems
 from ragweave.models.prompt import Section
-from ragweave.state.text import BULLET, sentences
+from ragweave.state.quotation import without_loose_marks
+from ragweave.state.text import BULLET, Span, sentences
 
 MAX_SENTENCES = 4
 MIN_GAIN = 0.5
@@ -21,6 +22,11 @@ LONGEST = 700
 """Characters of a quotation, the list after a colon included; what is longer is no sentence."""
 _REPEATED = 0.5
 """What it costs to repeat the question's words that an earlier sentence has, by their share."""
+_ASKS = 0.3
+"""What it costs a sentence to ask something itself: it is seldom an answer."""
+_EXCLAIMS = 0.15
+_OTHER_SCRIPT = 0.3
+"""What it costs a sentence not to be written in the script of the question."""
 
 NOTHING_FOUND = "The sources do not answer this question."
 NOTHING_FOUND_ZH = "所给资料没有回答这个问题。"
@@ -30,7 +36,10 @@ _MARKER = re.compile(
     r"\s*(?:\[\^?\d[\d\s,;–-]*\]_?|【\d[^】]*】|\[(?:source|sources|ref)\.?\s*\d[^\]]*\])",
     re.IGNORECASE,
 )
+_ASKED = re.compile(r"[?？][\"'”’»)\]）」』*_`]*$")
+_EXCLAIMED = re.compile(r"[!！][\"'”’»)\]）」』*_`]*$")
 _ENDED = re.compile(r"[.!?。！？;；:：][\"'”’»)\]）」』*_`]*$")
+_STOP = re.compile(r"[.!?。！？]+[\"'”’»)\]）」』*_`]*$")
 _DRAWN = re.compile(r"([=\-~^*#_+|])\1{3,}|^(?:>>>|@\w|import |from \w+ import |def |class )")
 _PROSE = 0.6
 """Share of letters among the characters of prose; code and tables have fewer."""
@@ -90,7 +99,8 @@ def _plain(piece: str) -> str:
     """A sentence on one line, without bullet, and without what looks like a citation of ours."""
     bullet = BULLET.match(piece)
     text = _MARKER.sub("", piece[bullet.end() :] if bullet else piece)
-    return " ".join(text.split()).strip("… ")
+    line = " ".join(text.split()).strip("… ")
+    return line[slice(*without_loose_marks(line, Span(0, len(line))))]
 
 
 def _with_list(sentence: str, following: Sequence[str]) -> str:
@@ -114,7 +124,11 @@ def _is_prose(text: str) -> bool:
 
 def _chosen(question: str, quotes: Sequence[_Quote]) -> list[_Quote]:
     """Greedily the sentence that adds most: its score, less for words that are there already."""
-    scores = [item.score for item in relevance(question, [quote.sentence for quote in quotes])]
+    judged = relevance(question, [quote.sentence for quote in quotes])
+    scores = [
+        item.score - _unfit(quote.sentence, question)
+        for item, quote in zip(judged, quotes, strict=True)
+    ]
     words = key_words(question)
     total = sum(map(rarity, words.values())) or 1
     had = [stems(quote.sentence) & words.keys() for quote in quotes]
@@ -137,6 +151,13 @@ def _chosen(question: str, quotes: Sequence[_Quote]) -> list[_Quote]:
     return [quotes[at] for at in chosen]
 
 
+def _unfit(sentence: str, question: str) -> float:
+    """What its form takes from a sentence's score as an answer."""
+    form = _ASKS if _ASKED.search(sentence) else _EXCLAIMS if _EXCLAIMED.search(sentence) else 0.0
+    same = bool(_CHINESE.search(sentence)) == bool(_CHINESE.search(question))
+    return form if same else form + _OTHER_SCRIPT
+
+
 def _in_reading_order(quotes: Sequence[_Quote]) -> list[_Quote]:
     """Sources in the order of their best sentence, sentences as they stand in the source."""
     order = list(dict.fromkeys(quote.source for quote in quotes))
@@ -144,10 +165,9 @@ def _in_reading_order(quotes: Sequence[_Quote]) -> list[_Quote]:
 
 
 def _cited(quote: _Quote) -> str:
-    """The sentence with its citation before the full stop."""
+    """The sentence with its citation before its full stop; one that has none is given one."""
     chinese = bool(_CHINESE.search(quote.whole))
-    body = quote.whole.rstrip(".。;；:：")
-    stop = quote.whole[len(body) :]
-    if stop not in (".", "。"):
-        stop = "。" if chinese else "."
-    return f"{body}{'' if chinese else ' '}[{quote.number}]{stop}"
+    stop = _STOP.search(quote.whole)
+    body = quote.whole[: stop.start()] if stop else quote.whole.rstrip(";；:：")
+    end = stop[0] if stop else "。" if chinese else "."
+    return f"{body}{'' if chinese else ' '}[{quote.number}]{end}"

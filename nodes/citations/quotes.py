@@ -28,6 +28,7 @@ from itertools import filterfalse
 from rapidfuzz import fuzz, process
 
 from ragweave.nodes.citations import numbers
+from ragweave.state.quotation import without_loose_marks
 from ragweave.state.text import Span, cut, sentences
 from ragweave.stores.analysis import terms
 
@@ -93,6 +94,9 @@ _IDENTIFIER = re.compile(r"\b\w*(?:[a-z_][A-Z]|[A-Z]{2}|_|[A-Za-z]\d)\w*")
 _LABEL = re.compile(rf"(?<=[{_LOWER}\d,;] )[{_UPPER}]\w+|《[^》]{{1,40}}》|{_IDENTIFIER.pattern}")
 _ADDRESS = re.compile(r"\(?https?://[^\s<>\"]+")
 _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
+_OPENED = re.compile(r"[\"'“‘「『«]+\Z")
+_ENDED = re.compile(r"[\"'”’」』»]*(?:[.!?…]+(?!\w)|[。！？]+)?[\"'”’」』»]*")
+"""Punctuation around the words of a sentence that belongs to it."""
 _WORD = re.compile(r"\w{2,}")
 _ROUGH = re.compile(r"[^\W\d_]{2,}|\d+")
 
@@ -188,6 +192,7 @@ class SourceText:
         start, end = self._span(passage)
         if passage.share >= _WORTH_COPYING and (copy := _copied(claim.text, self.text[start:end])):
             start, end = start + copy.start, start + copy.end
+        start, end = without_loose_marks(self.text, Span(start, end))
         found = wanted & self._held(passage)
         return Quote(start, end, found, passage.share >= needed)
 
@@ -365,7 +370,9 @@ def _copied(claim: str, passage: str) -> Span | None:
     if at < 0:
         return None
     places = [place for place, character in enumerate(passage) for _ in _squeezed(character)]
-    return Span(places[at], places[at + len(ours) - 1] + 1)
+    start, end = places[at], places[at + len(ours) - 1] + 1
+    around = _OPENED.search(passage, 0, start), _ENDED.match(passage, end)
+    return Span(around[0].start() if around[0] else start, around[1].end() if around[1] else end)
 
 
 def _squeezed(text: str) -> str:

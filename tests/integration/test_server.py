@@ -225,7 +225,7 @@ async def test_an_agent_asks_and_asks_on_by_a2a(server: Server, client: LangGrap
     thread = task["contextId"]
     kept: Any = (await client.threads.get_state(thread))["values"]
     assert kept["technique"] == "citation"
-    assert kept["citations"][0]["quote"] == "Ships longer than 90 metres need a pilot"
+    assert kept["citations"][0]["quote"] == "Ships longer than 90 metres need a pilot."
     follow_up = {"text": "And where does the pilot board?", "contextId": thread}
     task = (await ask_a2a(server, assistant, "message/send", **follow_up)).json()["result"]
     assert "breakwater" in task["artifacts"][0]["parts"][0]["text"]

@@ -244,7 +244,7 @@ def test_odd_documents_as_sources_and_as_answers(data: Path) -> None:
         assert all(c["number"] in {1, 2, 3, 4, 5, None} for c in verified.citations)
     plain = check("The capital of France is Lyon [3]. It is reported [2]. Paris [9].", sources)
     assert [citation["number"] for citation in plain.citations] == [3, 2, None]
-    assert plain.citations[0]["quote"] == "The capital of France is Lyon"
+    assert plain.citations[0]["quote"] == "The capital of France is Lyon."
 
 
 @pytest.mark.parametrize(

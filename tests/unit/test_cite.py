@@ -51,9 +51,9 @@ def test_a_grounded_citation_has_the_words_and_where_they_are() -> None:
                 number=1,
                 source_id="s1",
                 sentence="It makes pumps for ships [1].",
-                quote="It makes pumps for ships",
+                quote="It makes pumps for ships.",
                 start=100 + PUMPS.index("It makes"),
-                end=100 + len(PUMPS) - 1,
+                end=100 + len(PUMPS),
                 status="grounded",
             )
         ],

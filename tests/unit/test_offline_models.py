@@ -18,7 +18,13 @@ from langchain_tests.unit_tests import ChatModelUnitTests, EmbeddingsUnitTests
 
 from ragweave.models.offline.chat import ExtractiveChatModel
 from ragweave.models.offline.embeddings import OfflineEmbeddings
-from ragweave.models.offline.quoting import NOTHING_FOUND, NOTHING_FOUND_ZH
+from ragweave.models.offline.quoting import (
+    NOTHING_FOUND,
+    NOTHING_FOUND_ZH,
+    _chosen,
+    _cited,
+    _quotes,
+)
 from ragweave.models.prompt import (
     Section,
     document_section,
@@ -319,6 +325,54 @@ def test_answers_in_chinese_without_spaces() -> None:
     text = "第六十七条　收购要约约定的收购期限不得少于三十日，并不得超过六十日。其他规定另行公布。"
     said = answer("收购要约的期限最短和最长各是多少天？", text)
     assert said == "第六十七条 收购要约约定的收购期限不得少于三十日，并不得超过六十日[1]。"
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "first"),
+    [
+        (
+            "How long is the mole of the harbour?",
+            "How long is the mole of the harbour, you ask? The harbour has a mole 300 metres long.",
+            "The harbour has a mole 300 metres long [1].",
+        ),
+        (
+            "What does the lamp of the lighthouse burn?",
+            "The lamp of the lighthouse burns at last! The lamp of the lighthouse burns whale oil.",
+            "The lamp of the lighthouse burns whale oil [1].",
+        ),
+        (
+            "灯塔的灯烧什么油？",
+            "灯塔的灯到底烧什么油？灯塔的灯一直烧的是鲸油。",
+            "灯塔的灯一直烧的是鲸油[1]。",
+        ),
+        (
+            "LH-7 灯塔的灯是什么颜色？",
+            "The lamp LH-7 is the one with the red colour. LH-7 的灯光为红色，每十二秒闪一次。",
+            "LH-7 的灯光为红色，每十二秒闪一次[1]。",
+        ),
+    ],
+)
+def test_prefers_statements_and_the_language_of_the_question(
+    question: str, text: str, first: str
+) -> None:
+    quotes = list(_quotes([Section("source", text, {"number": "1"})]))
+    assert _cited(_chosen(question, quotes)[0]) == first
+
+
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("The lamp burns whale oil all night!", "The lamp burns whale oil all night [1]!"),
+        ("“The lamp burns whale oil all night.", "The lamp burns whale oil all night [1]."),
+        ("He said: “The lamp burns whale oil.”", "He said: “The lamp burns whale oil [1].”"),
+        ("灯塔的灯一直烧的是鲸油，从不熄灭！", "灯塔的灯一直烧的是鲸油，从不熄灭[1]！"),
+        ("The lamp of the lighthouse burns oil", "The lamp of the lighthouse burns oil [1]."),
+    ],
+)
+def test_the_words_of_a_quotation_are_those_of_the_source(text: str, cited: str) -> None:
+    assert [_cited(quote) for quote in _quotes([Section("source", text, {"number": "1"})])] == [
+        cited
+    ]
 
 
 def test_an_answer_to_be_mended_stays_as_it_is() -> None:

@@ -26,8 +26,8 @@ def quoted(claim: str, text: str, title: str | None = None) -> str | None:
     ("claim", "quote"),
     [
         # word for word, whatever the line breaks, case and punctuation
-        ("It makes pumps for ships.", "It makes\npumps for ships"),
-        ("it makes **pumps** for `ships`", "It makes\npumps for ships"),
+        ("It makes pumps for ships.", "It makes\npumps for ships."),
+        ("it makes **pumps** for `ships`", "It makes\npumps for ships."),
         # in other words
         (
             "Two engineers founded the firm in Oslo in 1999.",
@@ -58,7 +58,7 @@ def test_english(claim: str, quote: str | None) -> None:
 @pytest.mark.parametrize(
     ("claim", "quote"),
     [
-        ("收购人不得撤销其收购要约。", "收购人不得撤销其收购要约"),
+        ("收购人不得撤销其收购要约。", "收购人不得撤销其收购要约。"),
         (
             "收购要约的期限最短为30天，最长为60天。",
             "第六十七条 收购要约约定的收购期限不得少于三十日，并不得超过六十日。",
@@ -69,6 +69,35 @@ def test_english(claim: str, quote: str | None) -> None:
 )
 def test_chinese(claim: str, quote: str | None) -> None:
     assert quoted(claim, OFFER) == quote
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "quote"),
+    [
+        ("Keep it!' repeated the nephew.", "'Keep it!' repeated the nephew.", None),
+        (
+            "The lamp burns oil!",
+            "“Good evening. The lamp burns oil!” he said.",
+            "The lamp burns oil!",
+        ),
+        ("The lamp burns oil.", '"I know it. The lamp burns oil."', "The lamp burns oil."),
+        ("灯塔烧的是鲸油。", "“我知道。灯塔烧的是鲸油。”他说。", "灯塔烧的是鲸油。"),
+        (
+            "The lamp burns 3.5 litres",
+            "The lamp burns 3.5 litres, in winter.",
+            "The lamp burns 3.5 litres",
+        ),
+        (
+            "In another country the lamps burn oil.",
+            "'In other countries the lamps burn oil.",
+            "In other countries the lamps burn oil.",
+        ),
+    ],
+)
+def test_a_quote_has_its_stop_and_no_mark_without_its_partner(
+    claim: str, text: str, quote: str | None
+) -> None:
+    assert quoted(claim, text) == (quote or text)
 
 
 def test_of_equal_passages_the_one_spelled_most_alike_is_quoted() -> None:
