@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from langgraph.types import interrupt
 from pydantic import BaseModel, ValidationError
 
+from ragweave.state.context import problems_in
 from ragweave.state.errors import InvalidSetting
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
@@ -37,14 +38,9 @@ def ask_person(
         try:
             answer = schema.model_validate(given)
         except ValidationError as error:
-            problem = "; ".join(_line(item) for item in error.errors())
+            problem = problems_in(error)
             continue
         problem = problem_of(answer)
         if problem is None:
             return answer
     raise InvalidSetting(f"{MAX_TIMES} answers did not fit. {problem}")
-
-
-def _line(error: Any) -> str:
-    place = ".".join(map(str, error["loc"]))
-    return f"{place}: {error['msg']}" if place else str(error["msg"])

@@ -14,6 +14,7 @@ from ragweave.models.tokens import token_counter
 from ragweave.nodes.graph_search.access import SearchableGraph, no_graph_yet, searchable_graph
 from ragweave.nodes.graph_search.context_records import CONTEXT_TABLES, LocalContext
 from ragweave.nodes.graph_search.local_context import OVERSAMPLING, local_context
+from ragweave.state.context import problems_in
 from ragweave.state.drift import DriftContext
 from ragweave.state.errors import IndexMissing, InvalidSetting
 from ragweave.state.local_search import GraphContext, LocalSearchContext
@@ -112,11 +113,7 @@ def _context(technique: str, settings: dict[str, Any]) -> GraphContext:
     try:
         return schema.model_validate(renamed)
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, item['loc'])) or 'settings'}: {item['msg']}"
-            for item in error.errors()
-        )
-        raise InvalidSetting(problems) from error
+        raise InvalidSetting(problems_in(error)) from error
 
 
 async def _opened(

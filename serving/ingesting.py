@@ -69,6 +69,6 @@ async def agroup(
     Raises:
         RagweaveError: whatever went wrong, in one line that says what to do.
     """
-    context = settled(UnitsContext, settings, "setting of grouping")
+    context = settled(UnitsContext, settings, "setting of units")
     index = await open_index(context.index, tenant=context.tenant)
     return await build_units(index, context, on_progress)

@@ -148,7 +148,7 @@ def context_of(
         try:
             return schema.model_validate(runtime_context)
         except ValidationError as error:
-            raise InvalidSetting(_one_line(error)) from error
+            raise InvalidSetting(problems_in(error)) from error
     return schema.model_validate(_fitting(runtime_context, schema))
 
 
@@ -184,5 +184,11 @@ def _fits(value: object, annotation: Any, constraints: list[Any]) -> bool:
     return True
 
 
-def _one_line(error: ValidationError) -> str:
-    return "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+def problems_in(error: ValidationError) -> str:
+    """What does not fit, each with the name of its field, on one line."""
+    problems = []
+    for item in error.errors():
+        place = ".".join(map(str, item["loc"]))
+        said = item["msg"].removeprefix("Value error, ")  # ours, as a validator said it
+        problems.append(f"{place}: {said}" if place else said)
+    return "; ".join(problems)

@@ -121,6 +121,9 @@ def _unknown(name: str, kind: str | None) -> str:
             "drift and local_search read."
         )
     if kind is not None:
-        return f'Unknown kind of index "{kind}:" in {name}. Known: {_KINDS}.'
+        return (
+            f'Unknown kind of index "{kind}:" in {name}. Known: {_KINDS}, and graphrag:PATH for '
+            "local_search and drift."
+        )
     known = ", ".join(sorted(_registered)) or "none"
     return f'There is no index "{name}". Write {_KINDS}, or register it (registered: {known}).'

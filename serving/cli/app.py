@@ -98,7 +98,7 @@ def run(arguments: list[str]) -> int:
     try:
         code = app(arguments, prog_name="ragweave", standalone_mode=False)
     except typer.TyperException as error:
-        complain(f"{error.format_message()} See `ragweave --help`.")
+        complain(f"{error.format_message().rstrip('.')}. See `ragweave --help`.")
         return MISTAKEN
     except typer.Abort:
         code = INTERRUPTED

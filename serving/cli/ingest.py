@@ -110,7 +110,7 @@ def _of_grouping(given: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]
 
     names = [name for name in given if name not in IngestContext.model_fields]
     grouping = {**{name: given.pop(name) for name in names}, **place}
-    settled(UnitsContext, grouping, "setting of ingest or of its units")
+    settled(UnitsContext, grouping, "setting of ingest or units")
     return grouping
 
 

@@ -8,7 +8,8 @@ import typer
 
 from ragweave.serving.cli.options import Json
 from ragweave.serving.cli.screen import out, print_json
-from ragweave.serving.techniques import TECHNIQUES, context_type, load
+from ragweave.serving.techniques import LISTED, TECHNIQUES, context_type, load, unknown
+from ragweave.state.errors import InvalidSetting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,10 +21,10 @@ SIGNS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMa
 
 
 def settings(
-    technique: Annotated[str, typer.Argument(help=f"ingest, units, {', '.join(TECHNIQUES)}.")],
+    technique: Annotated[str, typer.Argument(help=f"{', '.join(LISTED)}.")],
     as_json: Json = False,
 ) -> None:
-    """List what --set can set for a technique or for ingest, with defaults and bounds.
+    """List what --set can set for a technique, ingest or graph-index, with defaults and bounds.
 
     [dim]ragweave settings crag[/dim]
     """
@@ -48,6 +49,12 @@ def _context_type(name: str) -> type[BaseModel]:
         from ragweave.state.units import UnitsContext
 
         return UnitsContext
+    if name == "graph-index":
+        from ragweave.state.graph_index import GraphIndexContext
+
+        return GraphIndexContext
+    if name not in TECHNIQUES:
+        raise InvalidSetting(unknown("list of settings", name, LISTED))
     return context_type(load(name))
 
 

@@ -184,14 +184,15 @@ def test_a_drawing(ragweave: Ragweave, tmp_path: Path) -> None:
 
 
 MISTAKES: dict[str, tuple[list[str], str]] = {
-    "no question": (["ask"], "Missing argument"),
+    "no question": (["ask"], "Missing argument 'question'. See `ragweave --help`."),
     "empty question": (["ask", "  "], "The question is empty"),
     "empty query": (["search", ""], "The query is empty"),
     "technique": (["ask", PILOT, "--technique", "carg"], 'no technique "carg". Did you mean crag'),
     "model": (["ask", PILOT, "--model", "gpt-4"], 'There is no chat model "gpt-4"'),
     "model without key": (["ask", PILOT, "--model", "openai:gpt-4.1"], "OPENAI_API_KEY"),
     "index": (["ask", PILOT, "--index", "lance:nowhere"], "There is no index at lance:nowhere"),
-    "index kind": (["ask", PILOT, "--index", "elastic:x"], "elastic"),
+    "index kind": (["ask", PILOT, "--index", "elastic:x"], "and graphrag:PATH for local_search"),
+    "settings of": (["settings", "drfit"], "Did you mean drift"),
     "search in no index": (["search", "x", "--index", "lance:nowhere"], "lance:nowhere"),
     "embeddings": (
         ["ask", PILOT, "--embeddings", "openai:x"],
@@ -200,6 +201,10 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     "setting": (["ask", PILOT, "--set", "top_kk=3"], 'no setting of crag "top_kk"'),
     "setting of units": (["ingest", ".", "--units", "--set", "unit_tokes=1"], "unit_tokens"),
     "setting's value": (["ask", PILOT, "--set", "top_k=0"], "greater than or equal to 1"),
+    "settings that do not fit": (
+        ["ingest", ".", "--chunk-tokens", "64", "--set", "chunk_overlap=63"],
+        "ragweave: chunk_overlap can be at most half of chunk_tokens",
+    ),
     "setting's form": (["ask", PILOT, "--set", "top_k"], "--set takes name=value"),
     "filter": (["ask", PILOT, "--filter", "nofield=1"], "nofield"),
     "option": (["ask", PILOT, "--tpo-k", "3"], "No such option"),

@@ -49,7 +49,15 @@ def test_settings() -> None:
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"top_kk": 3}, 'no setting of crag "top_kk". Did you mean top_k'),
+        (
+            {"top_kk": 3},
+            r'of crag "top_kk"\. Did you mean top_k\? `ragweave settings crag` lists all\.$',
+        ),
+        ({"calls": 3}, r"Did you mean max_model_calls\?"),
+        (
+            {"temperature": 0},
+            r'no setting of crag "temperature"\. `ragweave settings crag` lists all\.$',
+        ),
         ({"top_k": 0}, "top_k: Input should be greater than or equal to 1"),
         ({"top_k": "many"}, "top_k: Input should be a valid integer"),
         ({"web_search": "maybe"}, "web_search: Input should be 'auto', 'always', 'never' or 'ask'"),
