@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 
 from ragweave.nodes.events import decided, emit
 from ragweave.nodes.sources import numbered
-from ragweave.state.context import RagContext, context_of
+from ragweave.state.context import DEFAULT_MODEL, RagContext, context_of
 
 _CHINESE = re.compile(r"[\u4e00-\u9fff]|^zh\b|chinese", re.IGNORECASE)
 
@@ -22,7 +22,9 @@ async def report_no_evidence(state: Any, runtime: Runtime[Any]) -> dict[str, Any
 
     Annotated with `RagState`, LangGraph would pass it that part of the state alone.
     """
-    answer = no_evidence(state, context_of(state, runtime.context, RagContext))
+    context = context_of(state, runtime.context, RagContext)
+    answer = no_evidence(state, context)
+    offline = {context.model, context.hidden_model} == {DEFAULT_MODEL}
     emit(state, runtime, "token", text=answer)
     return {
         "answer": answer,
@@ -30,7 +32,13 @@ async def report_no_evidence(state: Any, runtime: Runtime[Any]) -> dict[str, Any
         "citations": [],
         "invalid_markers": [],
         "sources": numbered([*_found(state, "documents"), *_found(state, "web_results")]),
-        "messages": [AIMessage(answer, id=str(uuid.uuid4()))],
+        "messages": [
+            AIMessage(
+                answer,
+                id=str(uuid.uuid4()),
+                response_metadata={"language_model": False} if offline else {},
+            )
+        ],
         "structured_response": {"answer": answer, "status": "no_evidence", "citations": []},
         "decisions": decided("report_no_evidence", "no_evidence", answer),
     }

@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ragweave.state.records import Citation, Source
 
+QUOTED = (
+    "Quoted from the documents, offline: no language model was used. Name a model for a written "
+    "answer."
+)
 _MARKER = re.compile(r"\[(\d+)\]")
 _STYLE = "margin-top:.6em;padding-top:.4em;border-top:1px solid #8884;font-size:90%"
 
@@ -52,9 +56,15 @@ class Answer(dict[str, Any]):
         }
         return list(quoted.values())
 
+    @property
+    def quoted(self) -> str | None:
+        """A note that no language model wrote this answer, where it was put together of quotes."""
+        return QUOTED if self["status"] != "no_evidence" and without_model(self) else None
+
     def __str__(self) -> str:
         lines = [
             self["answer"],
+            *([self.quoted] if self.quoted else []),
             *(f"[{source['number']}] {place(source)}" for source in self.cited),
         ]
         return "\n".join([*lines, *(f"Warning: {warning}" for warning in self["warnings"])])
@@ -70,7 +80,8 @@ class Answer(dict[str, Any]):
         answer = _MARKER.sub(link, escape(self["answer"])).replace("\n", "<br>")
         sources = "".join(self._source_html(source, key) for source in self.cited)
         warnings = "".join(f"<div>Warning: {escape(text)}</div>" for text in self["warnings"])
-        return f'<div>{answer}<div style="{_STYLE}">{sources}{warnings}</div></div>'
+        note = f"<div>{escape(self.quoted)}</div>" if self.quoted else ""
+        return f'<div>{answer}<div style="{_STYLE}">{note}{sources}{warnings}</div></div>'
 
     def _source_html(self, source: Source, key: str) -> str:
         name = escape(place(source))
@@ -83,6 +94,25 @@ class Answer(dict[str, Any]):
             if citation["quote"]
         )
         return f'<div id="{key}-{source["number"]}">[{source["number"]}] {name}{quotes}</div>'
+
+
+def without_model(answer: Mapping[str, Any]) -> bool:
+    """Whether no language model had a part in an answer, be it as JSON or with messages."""
+    messages = answer.get("messages") or ()
+    if not messages:
+        return False
+    last = messages[-1]
+    metadata = last["response_metadata"] if isinstance(last, Mapping) else last.response_metadata
+    return bool(metadata.get("language_model") is False)
+
+
+def cost(answer: Mapping[str, Any]) -> list[str]:
+    """What an answer cost: calls and tokens, of a language model alone."""
+    if without_model(answer):
+        return ["no language model"]
+    usage = answer["usage"]
+    calls, tokens = usage["calls"], usage["input_tokens"] + usage["output_tokens"]
+    return [f"{calls:,} model call{'' if calls == 1 else 's'}", f"{tokens:,} tokens"]
 
 
 def place(source: Source) -> str:

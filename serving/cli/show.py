@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ragweave.serving.answer import place
+from ragweave.serving.answer import cost, place
 from ragweave.serving.cli.screen import clean, err, one_line, out, warn
 from ragweave.serving.cli.tree import ActionTree
 
@@ -119,7 +119,9 @@ class Page:
 
 
 def show_answer(answer: Answer) -> None:
-    """Sources with what they support, warnings, and what the answer cost."""
+    """Who wrote it, sources with what they support, warnings, and what the answer cost."""
+    if answer.quoted:
+        err.print(f"\n{answer.quoted}", style="dim")
     if answer.cited:
         out.print("\nSources", style="bold")
     for source in answer.cited:
@@ -131,7 +133,9 @@ def show_answer(answer: Answer) -> None:
             _show_citation(citation)
     for warning in answer["warnings"]:
         warn(warning)
-    err.print(_cost(answer), style="dim")
+    err.print(
+        f"\n{answer['technique']}: {answer['status']}; {', '.join(cost(answer))}", style="dim"
+    )
 
 
 def _show_citation(citation: Citation) -> None:
@@ -139,16 +143,3 @@ def _show_citation(citation: Citation) -> None:
     said = citation["quote"] if status == "grounded" else citation["sentence"]
     line = f"    {LABELS[status]}: {one_line(said or '', QUOTE)}"
     out.print(line, style=STYLES[status])
-
-
-def _cost(answer: Answer) -> str:
-    usage = answer["usage"]
-    tokens = usage["input_tokens"] + usage["output_tokens"]
-    made_by = "no language model" if _is_quoted(answer) else f"{usage['calls']} model calls"
-    return f"\n{answer['technique']}: {answer['status']}; {made_by}, {tokens:,} tokens"
-
-
-def _is_quoted(answer: Answer) -> bool:
-    """Whether the answer was put together from quotes, by the offline model."""
-    last = answer["messages"][-1] if answer["messages"] else None
-    return last is not None and last.response_metadata.get("language_model") is False

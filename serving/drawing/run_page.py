@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from ragweave.serving.answer import is_web_address, place
+from ragweave.serving.answer import cost, is_web_address, place
 from ragweave.serving.drawing.page import page
 
 Step = tuple[float, str, str]
@@ -46,13 +46,7 @@ def _section(heading: str, content: str) -> str:
 
 
 def _facts(answer: Mapping[str, Any]) -> str:
-    usage = answer["usage"]
-    tokens = usage["input_tokens"] + usage["output_tokens"]
-    calls = usage["calls"]
-    return (
-        f"{answer['technique']} · {answer['status']} · {calls} model "
-        f"call{'' if calls == 1 else 's'} · {tokens:,} tokens"
-    )
+    return " · ".join([answer["technique"], answer["status"], *cost(answer)])
 
 
 def _answer(answer: Mapping[str, Any]) -> str:

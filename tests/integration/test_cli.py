@@ -25,7 +25,8 @@ def test_an_answer_comes_with_steps_sources_and_quotes(ragweave: Ragweave) -> No
     ended = ragweave("ask", PILOT)
     assert ended.code == 0
     assert re.search(r"s  retrieved +2 chunks for Which ships", ended.err)
-    assert "crag: answered; no language model" in ended.err
+    assert "Quoted from the documents, offline: no language model was used." in ended.err
+    assert ended.err.endswith("\ncrag: answered; no language model\n")
     answer, sources = ended.out.split("Sources\n")
     assert answer.strip() == "Ships longer than 90 metres need a pilot [1]."
     assert sources.startswith("[1] Harbour rules, docs/harbour.md\n    quote: ")
@@ -46,6 +47,20 @@ def test_an_answer_as_json(ragweave: Ragweave) -> None:
     assert answer["citations"][0]["status"] == "grounded"
     assert answer["messages"][-1]["content"] == answer["answer"]
     assert "retrieved" not in ended.err
+
+
+def test_a_language_model_is_not_taken_for_quotes(ragweave: Ragweave) -> None:
+    with OpenAIStub(lambda request: "Ships longer than 90 metres need a pilot [1].") as model:
+        keys = {"OPENAI_API_KEY": "sk-x", "OPENAI_BASE_URL": model.base_url}
+        ended = ragweave("ask", PILOT, "-t", "citation", "--model", "openai:m", **keys)
+    assert "Quoted" not in ended.err
+    assert "citation: answered; 1 model call, " in ended.err
+
+
+def test_no_evidence_is_said_without_a_model(ragweave: Ragweave) -> None:
+    ended = ragweave("ask", SPAIN, "--web", "never", "-q")
+    assert ended.err.endswith("\ncrag: no_evidence; no language model\n")
+    assert "Quoted" not in ended.err
 
 
 def test_no_evidence_is_no_error(ragweave: Ragweave) -> None:

@@ -6,8 +6,9 @@ from html.parser import HTMLParser
 from typing import Any, cast
 
 import pytest
+from langchain_core.messages import AIMessage
 
-from ragweave.serving.answer import Answer, is_web_address, place
+from ragweave.serving.answer import QUOTED, Answer, is_web_address, place
 from ragweave.state.records import Citation, Source
 
 
@@ -62,6 +63,15 @@ def test_warnings_are_printed() -> None:
     shown = answer("Yes.", [], [])
     shown["warnings"] = ["The web was not searched."]
     assert str(shown) == "Yes.\nWarning: The web was not searched."
+
+
+def test_quotes_are_never_taken_for_a_written_answer() -> None:
+    quoted = answer("Pilots board early.", [], [])
+    quoted["messages"] = [AIMessage("", response_metadata={"language_model": False})]
+    assert str(quoted) == f"Pilots board early.\n{QUOTED}"
+    assert QUOTED in Tags(quoted._repr_html_()).text
+    quoted["status"] = "no_evidence"
+    assert str(quoted) == "Pilots board early."
 
 
 def test_citations_can_be_clicked() -> None:
