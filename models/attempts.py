@@ -88,7 +88,7 @@ class Call:
         self.stage = stage
         self.said = ""
         """What a streamed answer has shown so far."""
-        self._hidden = hidden
+        self._hidden = hidden and not state.get("draft")  # an answer that is there needs no call
         self._context = context
         self._ledger = ledger_of(state)
         self._cost = StageUsage(calls=0, input_tokens=0, output_tokens=0, seconds=0.0)

@@ -47,7 +47,8 @@ class Ledger:
     def reserve(self, context: RagContext, *, hidden: bool) -> None:
         """Count one call that is about to be made.
 
-        A hidden call (grading, rewriting, ...) leaves the last call of the budget to the answer.
+        A hidden call (grading, rewriting, ...) leaves the last call of the budget to the answer;
+        what comes after the answer (its repair) is not hidden in that sense.
 
         Raises:
             BudgetReached: the call would pass a limit. Nothing was counted.

@@ -271,6 +271,16 @@ async def test_uncited_sentences_are_mended_once(openai_stub: OpenAIStub) -> Non
     assert message.text == BRASS
 
 
+@pytest.mark.parametrize("most", [1, 2])
+async def test_the_call_kept_for_the_answer_mends_it(openai_stub: OpenAIStub, most: int) -> None:
+    openai_stub.script = repairing("The brass lamp weighs 3 kg.", BRASS)
+    settings = context(shelf("three", TEXTS), repair=True, max_model_calls=most)
+    result = await run(build(), QUESTION, settings)
+    assert len(openai_stub.chats) == result.output["usage"]["calls"] == most
+    assert result.output["answer"] == (BRASS if most == 2 else "The brass lamp weighs 3 kg.")
+    assert bool(result.output["warnings"]) == (most == 1)
+
+
 @pytest.mark.parametrize(
     "mended",
     [
