@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -506,10 +508,21 @@ async def test_a_budget_of_calls_is_kept_and_always_answered(
     assert bool(spent) == (limit < 7)
 
 
-async def test_a_deadline_keeps_what_was_said(library: Library, openai_stub: OpenAIStub) -> None:
+async def test_a_deadline_keeps_what_was_said(
+    library: Library, openai_stub: OpenAIStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model decides when the time is over: before it says its tenth word."""
+    late = 0
+
+    def say(piece: int) -> None:
+        nonlocal late
+        late = 1_000 if piece >= 9 else 0
+
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + late)
+    monkeypatch.setattr("ragweave.models.budget.time", clock)
     whole = f"{ANSWER} " * 40
-    openai_stub.script = by_schema(Answer(whole, pause=0.05), DocumentGrade=RELEVANT)
-    settings = context(await library(TEXTS), deadline_seconds=2)
+    openai_stub.script = by_schema(Answer(whole, pause=0.02, before=say), DocumentGrade=RELEVANT)
+    settings = context(await library(TEXTS), deadline_seconds=300)
     result = await run(build(), QUESTION, settings)
     assert result.output["status"] == "partial"
     assert result.output["answer"]

@@ -6,7 +6,7 @@ import json
 import socket
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
@@ -59,6 +59,8 @@ class Stream:
     pause: float = 0
     drop_after: int | None = None
     """Close the connection after that many events, as if the server had died."""
+    before: Callable[[int], None] | None = None
+    """Called with the number of each event, from 0, before it is sent."""
 
 
 @dataclass(frozen=True)
@@ -223,6 +225,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _paced(self, answer: Stream) -> Iterator[str]:
         for number, event in enumerate(answer.events):
             time.sleep(answer.pause if number else 0)
+            if answer.before:
+                answer.before(number)
             yield event
 
     def _send_chunk(self, data: bytes) -> None:

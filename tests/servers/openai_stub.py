@@ -29,6 +29,8 @@ class Answer:
     """Seconds between the pieces of a streamed answer, which are words."""
     drop_after: int | None = None
     """Break the connection after that many pieces of a streamed answer."""
+    before: Callable[[int], None] | None = None
+    """Called with the number of each piece, from 0, before it is sent."""
 
 
 Said = str | Mapping[str, Any] | Answer | Json | Fault
@@ -153,6 +155,7 @@ def _streamed(request: dict[str, Any], answer: Answer) -> Stream:
         latency=answer.latency,
         pause=answer.pause,
         drop_after=answer.drop_after,
+        before=answer.before,
     )
 
 
