@@ -60,8 +60,9 @@ def find_communities(
     if largest_component_only:
         edges = _largest_component(edges)
     clusters = _clusters(edges, max_cluster_size, seed) if edges else []
-    inside = _relationships_inside(clusters, relationships)
-    members = _members(clusters, entities)
+    places = _clusters_of(clusters)
+    inside = _relationships_inside(places, relationships)
+    members = _members(places, entities)
     kept = [cluster for cluster in clusters if inside[cluster.number] and members[cluster.number]]
     children: dict[int, list[int]] = defaultdict(list)
     for cluster in kept:
@@ -153,10 +154,9 @@ def _clusters_of(clusters: Sequence[_Cluster]) -> Mapping[str, Mapping[int, int]
 
 
 def _relationships_inside(
-    clusters: Sequence[_Cluster], relationships: Sequence[Relationship]
+    places: Mapping[str, Mapping[int, int]], relationships: Sequence[Relationship]
 ) -> Mapping[int, Sequence[Relationship]]:
     """Relationships with both ends in one cluster, by its number."""
-    places = _clusters_of(clusters)
     inside: dict[int, list[Relationship]] = defaultdict(list)
     for edge in relationships:
         target = places.get(_node(edge.target), {})
@@ -167,10 +167,9 @@ def _relationships_inside(
 
 
 def _members(
-    clusters: Sequence[_Cluster], entities: Sequence[Entity]
+    places: Mapping[str, Mapping[int, int]], entities: Sequence[Entity]
 ) -> Mapping[int, Sequence[str]]:
     """Ids of the entities in each cluster, in the order of `entities`."""
-    places = _clusters_of(clusters)
     members: dict[int, list[str]] = defaultdict(list)
     for entity in entities:
         for number in places.get(_node(entity.title), {}).values():

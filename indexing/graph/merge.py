@@ -92,17 +92,17 @@ def merge_extractions(units: Iterable[tuple[str, Extraction]]) -> MergedGraph:
     and so is a claim about nothing extracted. Linear in the records.
     """
     units = list(units)
-    names = same_entities(_types_by_name(extraction for _, extraction in units))
+    ids = _ids_by_name(extraction for _, extraction in units)
     graph = MergedGraph()
     for unit_id, extraction in units:
         for entity in extraction.entities:
-            _add_entity(graph, names, entity.title, entity.type, entity.description, unit_id)
+            _add_entity(graph, ids, entity.title, entity.type, entity.description, unit_id)
     extracted = frozenset(graph.entities)
     for unit_id, extraction in units:
         for edge in extraction.relationships:
-            _add_relationship(graph, names, extracted, edge, unit_id)
+            _add_relationship(graph, ids, extracted, edge, unit_id)
         for claim in extraction.claims:
-            _add_claim(graph, names, claim, unit_id)
+            _add_claim(graph, ids, claim, unit_id)
     return graph
 
 
@@ -158,6 +158,13 @@ def records(
     return entities, relationships, claims
 
 
+def _ids_by_name(extractions: Iterable[Extraction]) -> dict[str, str]:
+    """By folded name, the id of the entity that it means."""
+    names = same_entities(_types_by_name(extractions))
+    ids = {name: _identity("entity", name) for name in {*names.values()}}
+    return {name: ids[meant] for name, meant in names.items()}
+
+
 def _types_by_name(extractions: Iterable[Extraction]) -> dict[str, set[str]]:
     types: dict[str, set[str]] = {}
     for extraction in extractions:
@@ -172,40 +179,34 @@ def _types_by_name(extractions: Iterable[Extraction]) -> dict[str, set[str]]:
 
 def _add_entity(
     graph: MergedGraph,
-    names: Mapping[str, str],
+    ids: Mapping[str, str],
     title: str,
     kind: str,
     description: str,
     unit_id: str,
-) -> str | None:
-    """Add what is said of an entity; its id, or None for a name of which nothing is left."""
-    name = names.get(folded(title))
-    if name is None:
-        return None
-    entity_id = _identity("entity", name)
+) -> None:
+    """Add what is said of an entity, unless nothing is left of its name."""
+    entity_id = ids.get(folded(title))
+    if entity_id is None:
+        return
     entity = graph.entities.setdefault(entity_id, MergedEntity())
     entity.titles[" ".join(title.split())] += 1
     if kind.strip():
         entity.types[kind.strip()] += 1
     entity.add(description, unit_id)
-    return entity_id
 
 
 def _add_relationship(
     graph: MergedGraph,
-    names: Mapping[str, str],
+    ids: Mapping[str, str],
     extracted: frozenset[str],
     edge: ExtractedRelationship,
     unit_id: str,
 ) -> None:
-    ends = []
-    for title in (edge.source, edge.target):
-        end = _identity("entity", names.get(folded(title), ""))
+    source_id, target_id = ids.get(folded(edge.source)), ids.get(folded(edge.target))
+    for title, end in ((edge.source, source_id), (edge.target, target_id)):
         if end not in extracted:
-            ends.append(_add_entity(graph, names, title, "", edge.description, unit_id))
-        else:
-            ends.append(end)
-    source_id, target_id = ends
+            _add_entity(graph, ids, title, "", edge.description, unit_id)
     if source_id is None or target_id is None or source_id == target_id:
         return
     edge_id = _identity("relationship", source_id, target_id)
@@ -217,10 +218,10 @@ def _add_relationship(
 
 
 def _add_claim(
-    graph: MergedGraph, names: Mapping[str, str], claim: ExtractedClaim, unit_id: str
+    graph: MergedGraph, ids: Mapping[str, str], claim: ExtractedClaim, unit_id: str
 ) -> None:
-    subject_id = _identity("entity", names.get(folded(claim.subject), ""))
-    if subject_id in graph.entities:
+    subject_id = ids.get(folded(claim.subject))
+    if subject_id is not None and subject_id in graph.entities:
         claim_id = _identity("claim", subject_id, unit_id, claim.model_dump_json())
         graph.claims[claim_id] = MergedClaim(subject_id, unit_id, claim)
 

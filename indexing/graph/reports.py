@@ -48,6 +48,19 @@ def community_text(
     return "\n".join(shown)
 
 
+def counted_once(count: TokenCounter) -> TokenCounter:
+    """A counter that remembers the tokens of every text it has counted."""
+    known: dict[str, int] = {}
+
+    def counted(texts: Sequence[str]) -> list[int]:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            known.update(zip(new, count(new), strict=True))
+        return [known[text] for text in texts]
+
+    return counted
+
+
 def quoted_report(graph: GraphTables, community: Community) -> CommunityReport:
     """A report made without a model: the chief entities and what is said of them."""
     members = [graph.entity_by_id[entity_id] for entity_id in community.entity_ids]

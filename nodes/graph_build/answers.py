@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
 
 from ragweave.indexing.graph.extraction import parse_report, salvage_extraction
-from ragweave.indexing.graph.reports import by_level, community_text
+from ragweave.indexing.graph.reports import by_level, community_text, counted_once
+from ragweave.indexing.split import TokenCounter
 from ragweave.models.calls import ask_structured
 from ragweave.models.graph_schemas import CommunityReport, Extraction, MergedDescription
 from ragweave.models.prompt import Section, prompt
@@ -34,6 +37,7 @@ from ragweave.state.reducers import add_usage
 from ragweave.stores.graph import Community, GraphTables
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
+_counters: WeakKeyDictionary[GraphTables, TokenCounter] = WeakKeyDictionary()
 
 
 async def extract_unit(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -180,11 +184,14 @@ async def _texts(
     reports: dict[int, CommunityReport],
     context: GraphIndexContext,
 ) -> list[str]:
-    count = await token_counter()
-    return [
-        community_text(planned, community, reports, count, context.max_report_tokens)
-        for community in communities
-    ]
+    """What is known of each community. Lines recur on every level: each is counted once."""
+    count = _counters.setdefault(planned, counted_once(await token_counter()))
+    return await asyncio.to_thread(
+        lambda: [
+            community_text(planned, community, reports, count, context.max_report_tokens)
+            for community in communities
+        ]
+    )
 
 
 def _prose(text: str) -> MergedDescription | None:

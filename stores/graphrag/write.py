@@ -7,7 +7,6 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pyarrow.parquet as parquet
 
 from ragweave.stores.base import IndexSpec
 from ragweave.stores.graph import TABLES, Embedded, GraphDocument, GraphTables, TableName
+from ragweave.stores.graph_json import values_of
 from ragweave.stores.graphrag.read import FILES, SPEC_FILE
 from ragweave.stores.graphrag.vectors import NAMES
 
@@ -173,7 +173,7 @@ def read_spec(folder: Path) -> IndexSpec | None:
 
 
 def _row(name: TableName, record: Any, units: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    values = asdict(record)
+    values = values_of(record)
     row = {column: values.get(_RENAMED.get(column, column)) for column, _ in _COLUMNS[name]}
     if isinstance(record, GraphDocument):
         row["text_unit_ids"] = units.get(record.id, [])

@@ -6,6 +6,7 @@ the vectors were made with is kept in the entity table's schema.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,6 +29,7 @@ from ragweave.stores.graph import (
 )
 from ragweave.stores.graph_json import from_json, to_json
 from ragweave.stores.lance.folder import LanceFolder
+from ragweave.stores.lance.rows import Row
 from ragweave.stores.lance.table import LanceTable
 
 READ_SECONDS = 60.0
@@ -46,7 +48,7 @@ class LanceGraph:
             table: LanceTable(self._folder, _kind(table), page=_PAGE, timeout=READ_SECONDS)
             for table in TABLES
         }
-        self._versions: tuple[int, ...] | None = None
+        self._versions: dict[TableName, int] = {}
         self._read = GraphTables()
 
     @classmethod
@@ -86,10 +88,13 @@ class LanceGraph:
                 await self._folder.create(_kind(table), _schema(table, spec))
 
     async def tables(self) -> GraphTables:
-        """All tables, by number; read again only when one of them was written."""
-        versions = await self._current_versions()
-        if versions != self._versions:
-            found: dict[str, Any] = {table: await self._records(table) for table in TABLES}
+        """All tables, by number; one is read again only when it was written."""
+        versions, before, read = await self._current_versions(), self._versions, self._read
+        if versions != before:
+            found: dict[str, Any] = {}
+            for table in TABLES:
+                kept = table in before and before[table] == versions.get(table)
+                found[table] = getattr(read, table) if kept else await self._records(table)
             self._read, self._versions = GraphTables(**found), versions
         return self._read
 
@@ -129,22 +134,21 @@ class LanceGraph:
     async def aclose(self) -> None:
         """Let go of the folder and of what was read."""
         self._folder.close()
-        self._versions, self._read = None, GraphTables()
+        self._versions, self._read = {}, GraphTables()
 
-    async def _current_versions(self) -> tuple[int, ...]:
-        opened = [await self._rows[table].open() for table in TABLES]
-        if opened[TABLES.index("entities")] is None:
+    async def _current_versions(self) -> dict[TableName, int]:
+        opened = {table: await self._rows[table].open() for table in TABLES}
+        if opened["entities"] is None:
             raise IndexMissing(
                 f"{self.name} has no knowledge graph. Make it with "
                 f"`ragweave graph-index PATH --index {self.name}`."
             )
         async with self._folder.guard("read", READ_SECONDS):
-            return tuple([await table.version() for table in opened if table is not None])
+            return {name: await table.version() for name, table in opened.items() if table}
 
     async def _records(self, table: TableName) -> tuple[Any, ...]:
         rows = await self._rows[table].read(["number", "record"], "true")
-        rows.sort(key=lambda row: row["number"])
-        return tuple(from_json(table, row["record"]) for row in rows)
+        return await asyncio.to_thread(_parsed, table, rows)
 
     async def _nearest(
         self, table: Embedded, vector: Sequence[float], k: int, *, distance: Any, where: str | None
@@ -167,17 +171,10 @@ class LanceGraph:
     ) -> None:
         if not records:
             return
-        columns: dict[str, Any] = {
-            "id": [record.id for record in records],
-            "number": [record.number for record in records],
-            "record": [to_json(record) for record in records],
-        }
-        if table == "reports":
-            columns["level"] = [record.level for record in records]
-        if table in EMBEDDED:
-            columns["vector"] = await self._vectors_for(table, records, changes)
+        vectors = await self._vectors_for(table, records, changes) if table in EMBEDDED else None
         spec = await self.spec() or IndexSpec(dimension=0, embeddings="")
-        await self._rows[table].merge(pa.table(columns, schema=_schema(table, spec)))
+        rows = await asyncio.to_thread(_as_rows, table, records, vectors, spec)
+        await self._rows[table].merge(rows)
 
     async def _vectors_for(
         self, table: Embedded, records: Sequence[Any], changes: GraphChanges
@@ -192,6 +189,30 @@ class LanceGraph:
 
 def _kind(table: TableName) -> str:
     return f"graph_{table}"
+
+
+def _parsed(table: TableName, rows: list[Row]) -> tuple[Any, ...]:
+    """The records that rows hold, by number."""
+    rows.sort(key=lambda row: row["number"])
+    return tuple(from_json(table, row["record"]) for row in rows)
+
+
+def _as_rows(
+    table: TableName,
+    records: Sequence[Any],
+    vectors: Sequence[Sequence[float] | None] | None,
+    spec: IndexSpec,
+) -> pa.Table:
+    columns: dict[str, Any] = {
+        "id": [record.id for record in records],
+        "number": [record.number for record in records],
+        "record": [to_json(record) for record in records],
+    }
+    if table == "reports":
+        columns["level"] = [record.level for record in records]
+    if table in EMBEDDED:
+        columns["vector"] = vectors
+    return pa.table(columns, schema=_schema(table, spec))
 
 
 def _schema(table: TableName, spec: IndexSpec) -> pa.Schema:
