@@ -43,6 +43,7 @@ async def prepare_ingest(state: IngestState, runtime: Runtime[Any]) -> dict[str,
     paths = _given_paths(state)
     if not paths and not state.get("documents"):
         raise InvalidSetting("Nothing to ingest: give `paths`, or `documents` in memory.")
+    checked = await asyncio.to_thread(load_files.check_paths, paths)  # before an index is made
     index = await open_index(context.index, tenant=context.tenant)
     spec = await _ensure(index, context)
     return {
@@ -53,7 +54,7 @@ async def prepare_ingest(state: IngestState, runtime: Runtime[Any]) -> dict[str,
             "embeddings": spec.embeddings,
             "filter_fields": [f"{name}:{kind}" for name, kind in spec.fields.items()],
         },
-        "paths": await asyncio.to_thread(load_files.check_paths, paths),
+        "paths": checked,
         "failed": [],
         **dict.fromkeys(("added", "unchanged", "removed", "chunks"), 0),
     }

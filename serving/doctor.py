@@ -123,7 +123,7 @@ async def _index(context: RagContext) -> Check:
     index = await open_index(context.index, tenant=context.tenant)
     server = await index.ping()
     spec = await index.spec()
-    if spec is None:
+    if spec is None or not await index.count():
         option = "" if context.index == DEFAULT_INDEX else f" --index '{context.index}'"
         return Check(
             name="index",

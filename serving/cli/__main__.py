@@ -1,5 +1,5 @@
 """`python -m ragweave.serving.cli`, for where the `ragweave` script is not on the path."""
 
-from ragweave.serving.cli.app import main
+from ragweave.serving.cli import main
 
 main()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import importlib.metadata
 import io
 import os
@@ -90,7 +91,11 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    sys.exit(run(sys.argv[1:]))
+    # A locale that knows ASCII alone leaves the bytes of other letters unread.
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        ascii_only = codecs.lookup(sys.stdin.encoding).name == "ascii"
+        sys.stdin.reconfigure(encoding="utf-8" if ascii_only else None, errors="replace")
+    sys.exit(run([os.fsencode(text).decode("utf-8", "replace") for text in sys.argv[1:]]))
 
 
 def run(arguments: list[str]) -> int:

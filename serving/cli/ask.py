@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -99,12 +100,13 @@ def ask(
     if approve is None and given.get("web_search") == "ask":
         raise InvalidSetting("--web ask needs a terminal to ask on.")
     asked = text_argument(question)
-    stream = astream(asked, technique=technique, approve=approve, **given)
 
     async def answered() -> Answer:
         if asked.strip():  # an empty question is the first thing to say
             await expect_searchable(technique, given)
-        return await _shown(stream, page)
+        stream = astream(asked, technique=technique, approve=approve, **given)
+        async with aclosing(stream) as parts:
+            return await _shown(parts, page)
 
     answer = run_async(answered())
     if as_json:

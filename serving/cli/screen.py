@@ -47,7 +47,8 @@ def warn(message: str) -> None:
 
 def print_json(value: Any) -> None:
     """One JSON object on one line of standard output."""
-    text = json.dumps(value, ensure_ascii=False, default=_plain)
+    plain = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    text = json.dumps(value, ensure_ascii=plain, default=_plain)
     sys.stdout.write(_NOT_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
     sys.stdout.flush()
 

@@ -126,6 +126,20 @@ def test_an_ingest_reports_what_failed(ragweave: Ragweave, tmp_path: Path) -> No
     assert "1 added, 0 unchanged, 0 removed, 1 failed" in ended.out
 
 
+def test_a_path_that_is_not_there_makes_no_index(ragweave: Ragweave, tmp_path: Path) -> None:
+    assert ragweave("ingest", "none.md", folder=tmp_path).code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_index_of_nothing_is_said_to_be_empty(ragweave: Ragweave, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert ragweave("ingest", "empty", folder=tmp_path).err == "No documents were found there.\n"
+    ended = ragweave("doctor", folder=tmp_path)
+    assert re.search(
+        r"warning index .*nothing is there yet\.\n +-> ragweave ingest PATH", ended.out
+    )
+
+
 def test_an_ingest_as_json(ragweave: Ragweave, tmp_path: Path) -> None:
     records = [{"body": "Alpha beta.", "key": 1, "year": 2020}, {"body": "Gamma.", "key": 2}]
     lines = "\n".join(json.dumps(record) for record in records)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import select
@@ -26,6 +27,31 @@ def test_a_reader_that_leaves_is_no_error(harbour: Path) -> None:
         ["bash", "-c", command], cwd=harbour, capture_output=True, text=True, timeout=60
     )
     assert ended.stderr == ""
+
+
+def test_a_reader_that_leaves_while_an_answer_is_written(harbour: Path) -> None:
+    command = " ".join([*COMMAND, "ask", "'How long may ships be?'", "-q", "|", "true"])
+    ended = subprocess.run(
+        ["bash", "-c", command], cwd=harbour, capture_output=True, text=True, timeout=60
+    )
+    assert "Traceback" not in ended.stderr
+    assert "asyncgen" not in ended.stderr
+
+
+def test_a_locale_of_ascii_alone(harbour: Path) -> None:
+    question = "灯塔多久闪光一次？"
+    plain = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    for arguments, typed in (([question], ""), (["-"], question)):
+        ended = subprocess.run(
+            [*COMMAND, "ask", *arguments, "--json"],
+            cwd=harbour,
+            env=plain,
+            input=typed.encode(),
+            capture_output=True,
+            timeout=60,
+        )
+        assert (ended.returncode, ended.stderr) == (0, b"")
+        assert "灯塔每十二秒闪光一次" in json.loads(ended.stdout)["answer"]
 
 
 class Terminal:
