@@ -30,7 +30,12 @@ from langgraph.types import Send
 
 from ragweave.nodes.action import choose_action, found_on_the_web
 from ragweave.nodes.answer import answer_question
-from ragweave.nodes.grade import grade_document, grade_documents, grade_web_results
+from ragweave.nodes.grade import (
+    grade_document,
+    grade_documents,
+    grade_web_results,
+    passage_of,
+)
 from ragweave.nodes.no_evidence import report_no_evidence
 from ragweave.nodes.pick_sources import pick_sources
 from ragweave.nodes.policies import RETRY, TIMEOUT
@@ -59,7 +64,7 @@ def how_to_grade(
     return [
         Send(
             "grade_document",
-            GradeTask(**carried(state), search_question=question, document=document),
+            GradeTask(**carried(state), search_question=question, document=passage_of(document)),
         )
         for document in documents
     ]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
-from ragweave.state.records import Source
+from ragweave.state.records import Passage, Source
 
 _TAGS = (
     "question|sources|source|documents|document|tried|history|turn|language|answer|note"
@@ -76,7 +76,7 @@ def sources_section(
     )
 
 
-def document_section(source: Source) -> Section:
+def document_section(source: Passage) -> Section:
     """One document to judge."""
     return Section("document", source["text"], _named(source["title"]))
 

@@ -20,7 +20,12 @@ from ragweave.nodes.verdict import salvage_grade
 from ragweave.state.context import context_of
 from ragweave.state.crag import CragContext, CragState, Grade, GradeTask
 from ragweave.state.errors import CallFailed
-from ragweave.state.records import Source
+from ragweave.state.records import Passage, Source
+
+
+def passage_of(source: Source) -> Passage:
+    """What a grader is shown of a source."""
+    return Passage(id=source["id"], title=source["title"], text=source["text"])
 
 
 async def grade_document(state: GradeTask, runtime: Runtime[CragContext]) -> dict[str, Any]:
@@ -92,14 +97,14 @@ async def _grade_together(
     return {**_announced(state, runtime, documents, grades), "usage": reply.usage}
 
 
-def _ungraded(document: Source, reason: str) -> Grade:
+def _ungraded(document: Passage, reason: str) -> Grade:
     return Grade(source_id=document["id"], verdict="ungraded", reason=reason)
 
 
 def _announced(
     state: Mapping[str, Any],
     runtime: Runtime[Any],
-    documents: Sequence[Source],
+    documents: Sequence[Passage],
     grades: list[Grade],
 ) -> dict[str, Any]:
     for document, grade in zip(documents, grades, strict=True):

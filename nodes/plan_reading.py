@@ -38,11 +38,12 @@ async def plan_reading(state: LongRagState, runtime: Runtime[LongRagContext]) ->
     room = await asyncio.to_thread(_room, state, context, count)
     sources, batches = await asyncio.to_thread(_planned, state["sources"], room, count)
     reason = f"{len(sources)} sources, at most {room} tokens of them in one call."
-    return {
-        "sources": sources,
+    planned = {
         "batches": batches,
         "decisions": decided("plan_reading", f"{len(batches)} batches", reason),
     }
+    # What was not cut is not written a second time.
+    return planned if sources == state["sources"] else {**planned, "sources": sources}
 
 
 def _room(state: LongRagState, context: LongRagContext, count: TokenCounter) -> int:

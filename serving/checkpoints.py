@@ -15,9 +15,8 @@ LEAST_BYTES = 256
 class CompressedSerializer(JsonPlusSerializer):
     """LangGraph's serializer, with zlib around what it writes.
 
-    A checkpointer that writes the whole state at every step, as that for SQLite does, writes the
-    text of each document many times; compressed, that takes a third to a fifth of the room. What
-    was written without compression can still be read.
+    A run's checkpoints then take a third to half of the room. What was written without compression
+    can still be read.
 
         AsyncSqliteSaver(connection, serde=CompressedSerializer())
     """

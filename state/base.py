@@ -10,7 +10,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from ragweave.state.records import Citation, Decision, Source, Status, Usage
-from ragweave.state.reducers import add_usage, append, append_unique
+from ragweave.state.reducers import Replaced, add_usage, append, append_unique
 
 MAX_QUESTION_CHARACTERS = 32_000
 
@@ -84,7 +84,7 @@ class RagState(Input, Shared, total=False):
     status: Status
     citations: list[Citation]
     invalid_markers: list[str]
-    sources: list[Source]
+    sources: Annotated[list[Source], Replaced]
     excerpts: dict[str, str]
     """By source id, the part of its text that the prompt shows, where that is not all of it."""
     decisions: Annotated[list[Decision], append]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from ragweave.state.base import RagState
 from ragweave.state.context import RagContext, prompt_field
 from ragweave.state.records import Source
+from ragweave.state.reducers import Replaced
 
 
 class CitationState(RagState, total=False):
     """State of a citation RAG run. `sources` grow as they are read, batch by batch."""
 
-    documents: list[Source]
+    documents: Annotated[list[Source], Replaced]
     """Retrieved from the index, best first."""
-    pending: list[list[Source]]
+    pending: Annotated[list[list[Source]], Replaced]
     """Numbered sources that did not fit the first prompt, batch by batch, not read yet."""
     repaired: bool
     """Whether a repair was tried; it is tried once."""

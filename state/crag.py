@@ -9,8 +9,8 @@ from typing_extensions import TypedDict
 
 from ragweave.state.base import RagState, Shared
 from ragweave.state.context import RagContext, prompt_field
-from ragweave.state.records import Source
-from ragweave.state.reducers import append
+from ragweave.state.records import Passage, Source
+from ragweave.state.reducers import Appended, Replaced, append
 
 Verdict = Literal["relevant", "partly", "irrelevant", "ungraded"]
 Action = Literal["correct", "incorrect", "ambiguous"]
@@ -27,9 +27,9 @@ class Grade(TypedDict):
 class CragState(RagState, total=False):
     """State of a CRAG run."""
 
-    documents: list[Source]
+    documents: Annotated[list[Source], Replaced]
     """Retrieved from the index, best first."""
-    grades: Annotated[list[Grade], append]
+    grades: Annotated[list[Grade], Appended]
     action: Action
     """What the grades call for: answer, search the web instead, or use both."""
     search_web: bool
@@ -37,15 +37,15 @@ class CragState(RagState, total=False):
     queries: Annotated[list[str], append]
     """Every query that was rewritten for the web, in order."""
     web_query: str
-    web_results: Annotated[list[Source], append]
+    web_results: Annotated[list[Source], Appended]
     """From the web, all searches together, graded below `grades` like documents."""
 
 
 class GradeTask(Shared):
-    """What one parallel grader is given."""
+    """What one parallel grader is given. A checkpoint stores it twice, so no more than that."""
 
     search_question: str
-    document: Source
+    document: Passage
 
 
 class CragContext(RagContext):

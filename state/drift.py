@@ -12,7 +12,7 @@ from ragweave.state.base import Output, RagState, Shared
 from ragweave.state.context import prompt_field
 from ragweave.state.local_search import ContextLimits, GraphContext, check_shares
 from ragweave.state.records import Source, Usage
-from ragweave.state.reducers import append
+from ragweave.state.reducers import Appended, Replaced
 
 ActionStatus = Literal["waiting", "pending", "answered", "failed", "dropped"]
 
@@ -71,10 +71,10 @@ class DriftState(RagState, total=False):
 
     hypothesis: str
     """A made-up answer in the form of a report, to find the reports that are like it."""
-    reports: list[str]
+    reports: Annotated[list[str], Replaced]
     """Ids of the reports to begin with, nearest first."""
-    folds: Annotated[list[Fold], append]
-    actions: Annotated[list[Action], append]
+    folds: Annotated[list[Fold], Appended]
+    actions: Annotated[list[Action], Appended]
     """Every change of every action; the last one with an id holds. See `nodes/drift/tree.py`."""
     tree: Tree
     refused: bool | None

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from ragweave.state.base import RagState, Shared
 from ragweave.state.context import RagContext, prompt_field
 from ragweave.state.records import Source
-from ragweave.state.reducers import append
+from ragweave.state.reducers import Replaced, append
 
 
 class Reading(TypedDict):
@@ -30,7 +30,7 @@ class LongRagState(RagState, total=False):
     `sources` are the parts of the retrieved units, each a document or a piece of one.
     """
 
-    documents: list[Source]
+    documents: Annotated[list[Source], Replaced]
     """The best chunk of each retrieved unit, best first."""
     batches: list[list[int]]
     """Numbers of the sources that fit the reader together, batch by batch."""

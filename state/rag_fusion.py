@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from ragweave.state.base import RagState, Shared
 from ragweave.state.context import RagContext, prompt_field
 from ragweave.state.records import Source
-from ragweave.state.reducers import append
+from ragweave.state.reducers import Appended, Replaced
 
 Expansion = Literal["paraphrase", "decompose"]
 FusionMethod = Literal["rrf", "relative_score", "dist_based_score", "round_robin"]
@@ -41,12 +41,12 @@ class RagFusionState(RagState, total=False):
     expansion: Expansion
     search_queries: list[str]
     """What is searched for, the original question first if it is one of them."""
-    results: Annotated[list[ResultList], append]
+    results: Annotated[list[ResultList], Appended]
     """One list for each query and leg, until they are fused."""
     fusion: FusionMethod
     found_by: dict[str, list[Finding]]
     """By source id, which query found it at which rank, for every source that was found."""
-    documents: list[Source]
+    documents: Annotated[list[Source], Replaced]
     """Fused, best first."""
 
 

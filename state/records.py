@@ -40,6 +40,14 @@ class Source(TypedDict):
     metadata: dict[str, Any]
 
 
+class Passage(TypedDict):
+    """What a grader needs to see of a source."""
+
+    id: str
+    title: str | None
+    text: str
+
+
 class Citation(TypedDict):
     """One use of one source by one sentence of the answer."""
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any, TypeVar, get_type_hints
 
+from langgraph.channels import DeltaChannel
 from langgraph.types import Overwrite
 
 from ragweave.state.records import StageUsage, Usage, no_usage
@@ -19,6 +22,22 @@ def append(left: list[ItemT] | None, right: list[ItemT] | None) -> list[ItemT]:
 def append_unique(left: list[str] | None, right: list[str] | None) -> list[str]:
     """Concatenate and keep the first of equal strings (eight workers may warn of one fault)."""
     return list(dict.fromkeys(append(left, right)))
+
+
+def replace(value: list[ItemT], writes: Sequence[list[ItemT] | None]) -> list[ItemT]:
+    """The last list that was written; None empties it."""
+    return (writes[-1] or []) if writes else value
+
+
+def append_all(value: list[ItemT], writes: Sequence[list[ItemT] | None]) -> list[ItemT]:
+    """Concatenate, in the order of sending."""
+    return [*(value or []), *chain.from_iterable(write or () for write in writes)]
+
+
+# Lists that hold much text. Their checkpoints store what each node wrote, once, where those of
+# another channel hold its whole value, with some checkpointers at every step.
+Replaced: DeltaChannel[Any] = DeltaChannel(replace)
+Appended: DeltaChannel[Any] = DeltaChannel(append_all)
 
 
 def add_usage(left: Usage | None, right: Usage | None) -> Usage:
@@ -41,7 +60,12 @@ def _add(left: StageUsage | None, right: StageUsage | None) -> StageUsage:
     )
 
 
-_EMPTY: dict[Any, Any] = {append: list, append_unique: list, add_usage: no_usage}
+_EMPTY: dict[Any, Any] = {
+    append: list,
+    append_all: list,
+    append_unique: list,
+    add_usage: no_usage,
+}
 
 
 def fresh_channels(state_type: type) -> dict[str, Overwrite]:
@@ -61,5 +85,5 @@ def fresh_channels(state_type: type) -> dict[str, Overwrite]:
 
 
 def _reducer(hint: Any) -> Any:
-    metadata = getattr(hint, "__metadata__", ())
-    return metadata[-1] if metadata and callable(metadata[-1]) else None
+    *_, last = getattr(hint, "__metadata__", (None,))
+    return last.reducer if isinstance(last, DeltaChannel) else last

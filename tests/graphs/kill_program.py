@@ -19,11 +19,18 @@ QUESTION = {"question": "What does the Aurora carry to Port Vale?"}
 
 
 async def complete(graph: Any, number: int, context: Any) -> None:
-    """Finish a run, from its question if the process died before it was stored."""
+    """Finish a run, from its question if the process died before it was stored.
+
+    Its context is kept in the state by the first node.
+    """
     config = {"configurable": {"thread_id": str(number)}}
-    stored = (await graph.aget_state(config)).created_at
-    given, context = (None, None) if stored else (QUESTION, context)
-    state = await graph.ainvoke(given, config, context=context, durability="sync")
+    stored = await graph.aget_state(config)
+    state = await graph.ainvoke(
+        None if stored.created_at else QUESTION,
+        config,
+        context=None if "settings" in stored.values else context,
+        durability="sync",
+    )
     print("completed", json.dumps([state["answer"], state["status"], state["messages"][-1].text]))
 
 

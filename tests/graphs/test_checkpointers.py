@@ -18,13 +18,18 @@ from blockbuster import BlockBuster
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import Durability
 
+from ragweave.graphs.auto import build as build_auto
 from ragweave.serving.checkpoints import CompressedSerializer
 from tests.graphs.techniques import ANSWER, BUILDERS, QUESTION, TECHNIQUES, THOROUGH, script
 from tests.servers import OpenAIStub
 
 FOLLOW_UP = "And who commands it?"
+
+GRAPHS = {**BUILDERS, "auto": build_auto}
 
 Saver = BaseCheckpointSaver[Any]
 Open = Callable[[], AbstractAsyncContextManager[Saver]]
@@ -121,6 +126,40 @@ async def test_a_follow_up_sees_the_conversation_and_no_old_document(
     assert "condense" not in first["usage"]["stages"]
 
 
+@pytest.mark.parametrize("technique", ["crag"])
+@pytest.mark.parametrize("durability", ["sync", "exit"])
+async def test_every_step_is_kept_and_can_be_edited(
+    saver: Open,
+    thread: RunnableConfig,
+    context: dict[str, Any],
+    durability: Durability,
+    no_blocking_calls: BlockBuster,
+) -> None:
+    """Documents are stored where they were written alone, and yet seen at each step."""
+    no_blocking_calls.deactivate()  # psycopg imports its parts when it first connects
+    async with saver() as checkpointer:
+        graph = BUILDERS["crag"]().compile(checkpointer=checkpointer)
+        given: Any = {"question": QUESTION}
+        whole: Any = await graph.ainvoke(given, thread, context=context, durability=durability)
+    async with saver() as checkpointer:
+        graph = BUILDERS["crag"]().compile(checkpointer=checkpointer)
+        last = await graph.aget_state(thread)
+        assert last.values["sources"] == whole["sources"]
+        documents = last.values["documents"]
+        assert len(documents) > 1
+        edited = await graph.aupdate_state(
+            thread, {"documents": documents[:1]}, as_node="retrieve_documents"
+        )
+        output: Any = await graph.ainvoke(None, edited)
+        assert [source["id"] for source in output["sources"]] == [documents[0]["id"]]
+        history = [snapshot async for snapshot in graph.aget_state_history(thread)]
+    kept = [len(snapshot.values.get("documents") or ()) for snapshot in history]
+    forked = kept.index(len(documents))  # newest first
+    assert set(kept[:forked]) == {1}
+    if durability == "sync":
+        assert kept[forked:] == [len(documents)] * 6 + [0] * 3
+
+
 @pytest.fixture
 def real(technique: str, data: Path, request: pytest.FixtureRequest) -> tuple[str, str]:
     """Index and question: the demo's documents, or a knowledge graph that GraphRAG has built."""
@@ -130,9 +169,15 @@ def real(technique: str, data: Path, request: pytest.FixtureRequest) -> tuple[st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("technique", TECHNIQUES)
+@pytest.mark.parametrize("technique", GRAPHS)
+@pytest.mark.parametrize(
+    ("serializer", "top_k"),
+    [(JsonPlusSerializer, 8), (CompressedSerializer, 8), (CompressedSerializer, 20)],
+)
 async def test_checkpoints_stay_small(
     technique: str,
+    serializer: type[JsonPlusSerializer],
+    top_k: int,
     real: tuple[str, str],
     thread: RunnableConfig,
     openai_stub: OpenAIStub,
@@ -140,10 +185,10 @@ async def test_checkpoints_stay_small(
 ) -> None:
     openai_stub.script = script
     index, question = real
-    context = {"index": index, "model": "openai:stub"}
+    context = {"index": index, "model": "openai:stub", "top_k": top_k}
     async with aiosqlite.connect(tmp_path / "runs.sqlite") as connection:
-        checkpointer = AsyncSqliteSaver(connection, serde=CompressedSerializer())
-        graph = BUILDERS[technique]().compile(checkpointer=checkpointer)
+        checkpointer = AsyncSqliteSaver(connection, serde=serializer())
+        graph: Any = GRAPHS[technique]().compile(checkpointer=checkpointer)
         await graph.ainvoke({"question": question}, thread, context=context, durability="sync")
         texts: dict[str, str] = {}
         async for snapshot in graph.aget_state_history(thread):

@@ -6,7 +6,7 @@ from langgraph.types import Overwrite
 
 from ragweave.state.crag import CragState
 from ragweave.state.records import StageUsage, Usage, no_usage
-from ragweave.state.reducers import add_usage, append_unique, fresh_channels
+from ragweave.state.reducers import add_usage, append_all, append_unique, fresh_channels, replace
 
 
 def usage(stage: str, calls: int) -> Usage:
@@ -26,6 +26,13 @@ def test_usage_adds_up_in_total_and_by_stage() -> None:
 def test_usage_of_a_failed_call_may_be_unknown() -> None:
     assert add_usage(None, usage("grade", 1)) == usage("grade", 1)
     assert add_usage(None, None) == no_usage()
+
+
+def test_lists_of_documents_can_be_rebuilt_from_what_was_written_in_any_portions() -> None:
+    assert replace(["a"], [["b"], ["c"]]) == replace(replace(["a"], [["b"]]), [["c"]]) == ["c"]
+    assert replace(["a"], [None]) == []
+    assert append_all(["a"], [["b"], None, ["c"]]) == ["a", "b", "c"]
+    assert append_all(append_all(["a"], [["b"]]), [["c"]]) == ["a", "b", "c"]
 
 
 def test_equal_warnings_are_kept_once() -> None:
