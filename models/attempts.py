@@ -31,9 +31,9 @@ from ragweave.state.records import StageUsage, Usage
 ResultT = TypeVar("ResultT")
 
 MAX_ATTEMPTS = 3
-MAX_IN_FLIGHT = 32
-"""Most calls at the same time on one event loop, over all runs: beyond it connection pools, which
-search their connections one by one, get slower with every call."""
+MAX_IN_FLIGHT = 64
+"""Most calls at the same time on one event loop, over all runs: more only wait for each other's
+CPU time, and for the provider."""
 
 _in_flight = PerLoop(lambda: asyncio.Semaphore(MAX_IN_FLIGHT))
 _backoff = wait_exponential(multiplier=0.5, max=8) + wait_random(0, 0.5)

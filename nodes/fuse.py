@@ -94,9 +94,10 @@ def dist_based_score(
 
 def round_robin(rankings: Sequence[Ranking]) -> list[Fused]:
     """The lists interleaved: every first, then every second, and so on; scores are 1 / place."""
-    turns = zip_longest(*(_places(index, ranking) for index, ranking in enumerate(rankings)))
+    lists = [_places(index, ranking) for index, ranking in enumerate(rankings)]
+    turns = zip_longest(*lists)
     order = dict.fromkeys(item[0] for turn in turns for item in turn if item is not None)
-    found = _found(rankings)
+    found = _found(lists)
     return [Fused(id, 1 / place, tuple(found[id])) for place, id in enumerate(order, 1)]
 
 
@@ -111,13 +112,13 @@ def _by_sum(
     if len(weights) != len(rankings):
         raise ValueError(f"{len(rankings)} lists to fuse, but {len(weights)} weights.")
     terms: dict[str, list[float]] = {}
-    for index, (ranking, weight) in enumerate(zip(rankings, weights, strict=True)):
-        places = _places(index, ranking)
+    lists = [_places(index, ranking) for index, ranking in enumerate(rankings)]
+    for places, weight in zip(lists, weights, strict=True):
         values = values_of([place for _, place in places])
         for (id, _), value in zip(places, values, strict=True):
             terms.setdefault(id, []).append(weight * value)
     divisor = (math.fsum(weights) or 1.0) if mean else 1.0
-    found = _found(rankings)
+    found = _found(lists)
     fused = [Fused(id, math.fsum(terms[id]) / divisor, tuple(found[id])) for id in terms]
     return sorted(fused, key=lambda item: (-item.score, item.best_rank, item.id))
 
@@ -135,10 +136,11 @@ def _number(score: float | None) -> float | None:
     return None if score is None or math.isnan(score) else float(score)
 
 
-def _found(rankings: Sequence[Ranking]) -> dict[str, list[Found]]:
+def _found(lists: Sequence[list[tuple[str, Found]]]) -> dict[str, list[Found]]:
+    """Each id with its place in every list that has it."""
     found: dict[str, list[Found]] = {}
-    for index, ranking in enumerate(rankings):
-        for id, place in _places(index, ranking):
+    for places in lists:
+        for id, place in places:
             found.setdefault(id, []).append(place)
     return found
 

@@ -208,7 +208,7 @@ async def test_a_budget_of_tokens_ends_the_run(openai_stub: OpenAIStub) -> None:
 
 async def test_a_run_and_the_process_have_bounds(openai_stub: OpenAIStub) -> None:
     """The server answers nobody before as many have come as may come at the same time."""
-    crowd = [run_state() for _ in range(attempts.MAX_IN_FLIGHT)]
+    crowd = [run_state() for _ in range(attempts.MAX_IN_FLIGHT + 20)]
     for bound, states in ((3, [run_state()] * 12), (attempts.MAX_IN_FLIGHT, crowd)):
         openai_stub.script = _when_crowded(openai_stub, bound)
         await asyncio.gather(*(ask(state, RagContext(max_concurrency=3)) for state in states))
