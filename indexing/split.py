@@ -41,8 +41,8 @@ _BEFORE_HEADING, _PARAGRAPH, _ATTACHED, _SENTENCE, _LINE, _CLAUSE, _WORD, _AFTER
     10, 5, 4, 3, 2, 1, 0, -1
 )  # fmt: skip
 _HEADING_LEVELS = 6
-_SMALLEST = 4
-"""A chunk is at least one part in so many of the greatest size, where the text lets it."""
+LEAST_FILL = 0.25
+"""Share of the greatest size that a chunk has at least, where the text lets it."""
 _MARGIN = 16
 """A chunk is counted piece by piece; one part in so many is kept free for what joins them."""
 
@@ -66,6 +66,7 @@ def split(
     markup: Markup = "plain",
     max_tokens: int = 256,
     overlap: int = 0,
+    fill: float = LEAST_FILL,
 ) -> list[Span]:
     """Spans of the chunks of `text`, in order, none empty and none with white space around it.
 
@@ -75,13 +76,16 @@ def split(
         markup: which headings and code blocks to look for.
         max_tokens: greatest size of a chunk. Only a single grapheme cluster may be larger.
         overlap: tokens, at most, of the sentences that a chunk repeats from the one before it.
+        fill: share of the greatest size that a chunk has at least, where the text lets it. A great
+            share makes fewer chunks, and puts small sections together; it leaves less choice of
+            where to cut.
     """
     blocks = find_blocks(text, markup)
     limit = max_tokens - overlap - max_tokens // _MARGIN
     pieces = _pieces(text, blocks, count, limit, overlap)
     sections = _sections(blocks)
     spans = []
-    for first, after in _chunks(text, pieces, limit):
+    for first, after in _chunks(text, pieces, limit, fill):
         begin = _with_overlap(text, pieces, first, overlap)
         body = _body(blocks, pieces[first:after])
         spans.append(Span(pieces[begin].start, pieces[after - 1].end, sections[body.block]))
@@ -238,7 +242,7 @@ def _stripped(text: str, start: int, end: int) -> tuple[int, int] | None:
 # --- from pieces to chunks ----------------------------------------------------------------------
 
 
-def _chunks(text: str, pieces: Sequence[_Piece], limit: int) -> list[tuple[int, int]]:
+def _chunks(text: str, pieces: Sequence[_Piece], limit: int, fill: float) -> list[tuple[int, int]]:
     """First piece and piece after the last of each chunk, in order.
 
     Whatever is larger than `limit` tokens is cut in two at the best place within it, and its
@@ -254,7 +258,7 @@ def _chunks(text: str, pieces: Sequence[_Piece], limit: int) -> list[tuple[int, 
         if size <= limit or after - first == 1:
             chunks.append((first, after))
             continue
-        cut = _best_cut(places, starts, ends, first, after, limit // _SMALLEST)
+        cut = _best_cut(places, starts, ends, first, after, limit, fill)
         waiting += [(cut, after), (first, cut)]
     return chunks
 
@@ -265,17 +269,32 @@ def _best_cut(
     ends: Sequence[int],
     first: int,
     after: int,
-    smallest: int,
+    limit: int,
+    fill: float,
 ) -> int:
-    """The piece to begin the second half with; both halves have `smallest` tokens if that can be.
+    """The piece to begin the second half with, where both halves make chunks that are full enough.
 
     Of equally good places, such as those between equal paragraphs, the one nearest the middle.
     """
-    lowest = bisect_left(ends, starts[first] + smallest, first, after) + 1
-    highest = bisect_right(starts, ends[after - 1] - smallest, first, after) - 1
-    cuts = range(lowest, highest + 1) or range(first + 1, after)
+    least = int(LEAST_FILL * limit)
+    lowest = bisect_left(ends, starts[first] + least, first, after) + 1
+    highest = bisect_right(starts, ends[after - 1] - least, first, after) - 1
+    cuts: Sequence[int] = range(lowest, highest + 1) or range(first + 1, after)
+    if fill > LEAST_FILL:
+        lacking = [
+            _lacking(ends[cut - 1] - starts[first], limit, fill)
+            + _lacking(ends[after - 1] - starts[cut], limit, fill)
+            for cut in cuts
+        ]
+        fewest = min(lacking)
+        cuts = [cut for cut, lack in zip(cuts, lacking, strict=True) if lack == fewest]
     middle = (starts[first] + ends[after - 1]) / 2
     return max(cuts, key=lambda cut: (places[cut], -abs(starts[cut] - middle)))
+
+
+def _lacking(size: int, limit: int, fill: float) -> int:
+    """Tokens that `size` is short of filling each of as few chunks as can hold it."""
+    return max(0, -(-size // limit) * int(fill * limit) - size)
 
 
 def _positions(text: str, pieces: Sequence[_Piece]) -> tuple[list[int], list[int]]:

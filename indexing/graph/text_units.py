@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragweave.indexing.document import LoadedDocument, digest
+from ragweave.indexing.document import LoadedDocument, Markup, digest
 from ragweave.indexing.split import TokenCounter, split
 from ragweave.stores.graph import GraphDocument, TextUnit
+
+FILL = 0.7
+"""Share of the greatest size that a text unit has at least, where the text lets it.
+
+With 0.8 there are 5% fewer units, but an edit changes half as many again: any text of more than
+2.1 units can be cut into units of at least 0.7, so that an edit further on makes no difference.
+"""
 
 
 def graph_document(document: LoadedDocument, number: int, *settings: object) -> GraphDocument:
@@ -24,10 +31,20 @@ def graph_document(document: LoadedDocument, number: int, *settings: object) -> 
 
 
 def cut_text_units(
-    document: GraphDocument, count: TokenCounter, *, max_tokens: int, overlap: int
+    document: GraphDocument,
+    count: TokenCounter,
+    *,
+    max_tokens: int,
+    overlap: int,
+    markup: Markup = "plain",
 ) -> list[TextUnit]:
-    """The text units of a document in order, numbered from 0; equal text gives an equal id."""
-    spans = split(document.text, count, max_tokens=max_tokens, overlap=overlap)
+    """The text units of a document in order, numbered from 0; equal text gives an equal id.
+
+    Each costs a model call, so neighbouring sections share one as far as they fit.
+    """
+    spans = split(
+        document.text, count, markup=markup, max_tokens=max_tokens, overlap=overlap, fill=FILL
+    )
     texts = [document.text[span.start : span.end] for span in spans]
     sizes: Sequence[int] = count(texts) if texts else []
     return [

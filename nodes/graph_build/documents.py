@@ -161,7 +161,11 @@ def _load(
             number += old is None
             document = graph_document(loaded, old.number if old else number, *settings)
             units = cut_text_units(
-                document, count, max_tokens=context.unit_tokens, overlap=context.unit_overlap
+                document,
+                count,
+                max_tokens=context.unit_tokens,
+                overlap=context.unit_overlap,
+                markup=loaded.content.markup,
             )
             found.fresh.append((document, units))
             found.hashes[document.id] = fingerprint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from pathlib import Path
 
 from ragweave.indexing.document import LoadedDocument
@@ -9,6 +10,7 @@ from ragweave.indexing.graph.merge import merge_extractions, records
 from ragweave.indexing.graph.terms import extract_by_terms, find_terms
 from ragweave.indexing.graph.text_units import cut_text_units, graph_document
 from ragweave.indexing.loading.load import LoadSettings, load
+from ragweave.models.tokens import token_counter
 
 TERMS = frozenset(
     """
@@ -22,14 +24,16 @@ TERMS = frozenset(
 """Terms of the Securities Law, chosen by reading it."""
 
 
-def test_the_most_frequent_entities_of_a_statute_are_its_terms(data: Path) -> None:
-    [document] = load([str(data / "demo/law_zh/证券法.md")], LoadSettings())
+async def test_the_most_frequent_entities_of_a_statute_are_its_terms(data: Path) -> None:
+    path = str(data / "demo/law_zh/证券法.md")
+    [document] = await to_thread(lambda: list(load([path], LoadSettings())))
     assert isinstance(document, LoadedDocument)
     units = cut_text_units(
         graph_document(document, 0, 1_200, 100),
-        lambda texts: [len(text) for text in texts],
+        await token_counter(),
         max_tokens=1_200,
         overlap=100,
+        markup=document.content.markup,
     )
     terms = find_terms([unit.text for unit in units])
     merged = merge_extractions((unit.id, extract_by_terms(unit.text, terms)) for unit in units)
@@ -39,4 +43,4 @@ def test_the_most_frequent_entities_of_a_statute_are_its_terms(data: Path) -> No
     frequent = [entity.title for entity in entities[:20]]
 
     assert len(TERMS.intersection(frequent)) >= 16, frequent
-    assert frequent[0] == "证券"
+    assert "证券" in frequent[:2]
