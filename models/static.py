@@ -75,6 +75,11 @@ def static_model() -> StaticModel:
         return _load()
 
 
+def is_loaded() -> bool:
+    """Whether `static_model` answers at once."""
+    return _load.cache_info().currsize > 0
+
+
 @cache
 def _load() -> StaticModel:
     import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from ragweave.models.static import static_model
+from ragweave.models.static import is_loaded, static_model
 
 
 async def token_counter() -> Callable[[Sequence[str]], list[int]]:
@@ -13,9 +13,10 @@ async def token_counter() -> Callable[[Sequence[str]], list[int]]:
 
     It computes (10 MB of text take some seconds), so call it off the event loop for long texts.
     """
-    model = await asyncio.to_thread(static_model)
+    if not is_loaded():
+        await asyncio.to_thread(static_model)
+    return _count
 
-    def count(texts: Sequence[str]) -> list[int]:
-        return [len(ids) for ids in model.tokens(texts)]
 
-    return count
+def _count(texts: Sequence[str]) -> list[int]:
+    return [len(ids) for ids in static_model().tokens(texts)]
