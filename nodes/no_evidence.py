@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 
 from ragweave.nodes.events import decided, emit
 from ragweave.nodes.sources import numbered
-from ragweave.state.context import DEFAULT_MODEL, RagContext, context_of
+from ragweave.state.context import RagContext, context_of
 
 _CHINESE = re.compile(r"[\u4e00-\u9fff]|^zh\b|chinese", re.IGNORECASE)
 
@@ -24,7 +24,6 @@ async def report_no_evidence(state: Any, runtime: Runtime[Any]) -> dict[str, Any
     """
     context = context_of(state, runtime.context, RagContext)
     answer = no_evidence(state, context)
-    offline = {context.model, context.hidden_model} == {DEFAULT_MODEL}
     emit(state, runtime, "token", text=answer)
     return {
         "answer": answer,
@@ -33,15 +32,16 @@ async def report_no_evidence(state: Any, runtime: Runtime[Any]) -> dict[str, Any
         "invalid_markers": [],
         "sources": numbered([*_found(state, "documents"), *_found(state, "web_results")]),
         "messages": [
-            AIMessage(
-                answer,
-                id=str(uuid.uuid4()),
-                response_metadata={"language_model": False} if offline else {},
-            )
+            AIMessage(answer, id=str(uuid.uuid4()), response_metadata=authorship(context))
         ],
         "structured_response": {"answer": answer, "status": "no_evidence", "citations": []},
         "decisions": decided("report_no_evidence", "no_evidence", answer),
     }
+
+
+def authorship(context: RagContext) -> dict[str, Any]:
+    """Metadata of an answer that no language model had a part in, as the offline model gives it."""
+    return {"language_model": False} if context.offline else {}
 
 
 def no_evidence(state: Mapping[str, Any], context: RagContext) -> str:

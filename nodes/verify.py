@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 
 from ragweave.nodes.cite import Verified, verify
 from ragweave.nodes.events import emit
-from ragweave.nodes.no_evidence import no_evidence
+from ragweave.nodes.no_evidence import authorship, no_evidence
 from ragweave.state.context import RagContext, context_of
 from ragweave.state.records import Status
 
@@ -21,7 +21,7 @@ async def verify_citations(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
 
     No model is called. The message keeps the id under which its tokens were streamed.
     """
-    draft = state["draft"]
+    draft, context = state["draft"], context_of(state, runtime.context, RagContext)
     verified = await asyncio.to_thread(verify, draft["text"], state["sources"])
     statuses = Counter(citation["status"] for citation in verified.citations)
     emit(
@@ -35,10 +35,11 @@ async def verify_citations(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
     )
     answer = verified.answer
     if not answer.strip():
-        answer = no_evidence(state, context_of(state, runtime.context, RagContext))
+        answer = no_evidence(state, context)
         emit(state, runtime, "revised", answer=answer, reason="The model gave no answer.")
     status = _status(verified, partial=draft["partial"])
-    message = AIMessage(answer, id=draft["message_id"], response_metadata=draft["metadata"])
+    metadata = {**authorship(context), **draft["metadata"]}
+    message = AIMessage(answer, id=draft["message_id"], response_metadata=metadata)
     return {
         "answer": answer,
         "status": status,

@@ -126,6 +126,11 @@ class RagContext(IndexContext):
         """Name of the model for the calls that nobody sees."""
         return self.fast_model or self.model
 
+    @property
+    def offline(self) -> bool:
+        """Whether no language model has a part in the run."""
+        return self.model == self.hidden_model == DEFAULT_MODEL
+
 
 def context_of(
     state: Mapping[str, Any], runtime_context: object, schema: type[ContextT]

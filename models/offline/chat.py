@@ -22,7 +22,9 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from ragweave.models.offline.answers import STRUCTURED
-from ragweave.models.offline.quoting import quote_answer
+from ragweave.models.offline.gathering import gather
+from ragweave.models.offline.quoting import MAX_SENTENCES, quote_answer
+from ragweave.models.offline.sections import all_of, question_of
 from ragweave.models.prompt import Section, parse
 
 MODEL_NAME = "offline-extractive"
@@ -94,6 +96,12 @@ def _answer(messages: Sequence[BaseMessage], tools: Sequence[Mapping[str, Any]])
 def _text(messages: Sequence[BaseMessage], sections: Sequence[Section]) -> str:
     if not sections and messages:  # a message that is not one of our prompts is a bare question
         sections = [Section("question", messages[-1].text)]
+    question, sources = question_of(sections), all_of(sections, "source")
+    notes, answers = all_of(sections, "note"), all_of(sections, "answer")
+    if notes and not sources:
+        return gather(question, [note.text for note in notes], MAX_SENTENCES)
+    if answers and not sources:  # to be made shorter
+        return gather(question, [answer.text for answer in answers], 1)
     return quote_answer(sections)
 
 

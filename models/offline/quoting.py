@@ -69,9 +69,14 @@ def quote_answer(sections: Sequence[Section]) -> str:
         return answer[0].text
     chosen = _chosen(question, _supporting(question, sources))
     if not chosen:
-        return NOTHING_FOUND_ZH if _CHINESE.search(question) else NOTHING_FOUND
+        return nothing_found(question)
     space = "" if _CHINESE.search(chosen[0].whole) else " "
     return space.join(_cited(quote) for quote in _in_reading_order(chosen))
+
+
+def nothing_found(question: str) -> str:
+    """The sentence that says that no source answers, in the question's language."""
+    return NOTHING_FOUND_ZH if _CHINESE.search(question) else NOTHING_FOUND
 
 
 def _supporting(question: str, sources: Sequence[Section]) -> list[_Quote]:

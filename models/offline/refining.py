@@ -5,26 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ragweave.models.offline.gathering import cited_sentences
 from ragweave.models.offline.quoting import MAX_SENTENCES, quote_answer
 from ragweave.models.offline.relevance import relevance
 from ragweave.models.offline.sections import all_of, question_of
 from ragweave.models.prompt import Section
 from ragweave.models.schemas import Refinement
-from ragweave.state.text import sentences
 
 WORTH_ADDING = 0.9
 """Share of the best earlier sentence's score that a further one must have."""
 
-_CITED = re.compile(r"\[\d+\]")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def refine_answer(sections: Sequence[Section]) -> Refinement:
     """The earlier answer and the sentences of the new sources that answer about as well."""
     question = question_of(sections)
-    earlier = [text for answer in all_of(sections, "answer") for text in _cited(answer.text)]
+    earlier = [
+        text for answer in all_of(sections, "answer") for text in cited_sentences(answer.text)
+    ]
     asked = [section for section in sections if section.tag != "answer"]
-    found = _cited(quote_answer(asked))
+    found = cited_sentences(quote_answer(asked))
     if earlier and found:
         scores = [item.score for item in relevance(question, [*earlier, *found])]
         least = WORTH_ADDING * max(scores[: len(earlier)])
@@ -35,8 +36,3 @@ def refine_answer(sections: Sequence[Section]) -> Refinement:
         return Refinement(adds=False)
     space = "" if _CJK.search(found[0]) else " "
     return Refinement(adds=True, answer=space.join([*earlier, *found]))
-
-
-def _cited(text: str) -> list[str]:
-    pieces = (text[slice(*span)] for span in sentences(text))
-    return [piece for piece in pieces if _CITED.search(piece)]

@@ -63,6 +63,13 @@ def test_no_evidence_is_said_without_a_model(ragweave: Ragweave) -> None:
     assert "Quoted" not in ended.err
 
 
+def test_every_way_to_an_answer_says_that_it_is_quoted(ragweave: Ragweave) -> None:
+    for options in (["-t", "longrag"], ["--set", "max_model_calls=0"]):
+        ended = ragweave("ask", PILOT, "-q", *options)
+        assert "Quoted from the documents, offline" in ended.err
+        assert re.search(r"\n\w+: (answered|partial); no language model\n$", ended.err)
+
+
 def test_no_evidence_is_no_error(ragweave: Ragweave) -> None:
     ended = ragweave("ask", SPAIN, "--web", "never", "--json")
     assert ended.code == 0

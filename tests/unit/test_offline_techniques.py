@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from ragweave.models.offline.chat import ExtractiveChatModel
 from ragweave.models.offline.expanding import expand_question
 from ragweave.models.offline.quoting import NOTHING_FOUND
 from ragweave.models.offline.refining import refine_answer
-from ragweave.models.prompt import Section, question_section
+from ragweave.models.prompt import Section, prompt, question_section
 
+MODEL = ExtractiveChatModel()
 WEIGHT = "What does the brass lamp weigh?"
 
 
@@ -44,6 +46,29 @@ def source(number: int, text: str) -> Section:
 def test_it_expands_by_sides_or_by_key_words(question: str, kind: str, queries: list[str]) -> None:
     expanded = expand_question([question_section(question)])
     assert (expanded.kind, expanded.queries) == (kind, queries)
+
+
+def test_it_merges_notes_by_their_best_sentences() -> None:
+    notes = [
+        Section(
+            "note", "The brass lamp weighs 3 kg [1]. Rain fell on the hills [1].", {"number": "1"}
+        ),
+        Section(
+            "note",
+            "The brass lamp weighs 3 kg [7]. With oil the brass lamp weighs 4 kg [8].",
+            {"number": "2"},
+        ),
+    ]
+    merged = MODEL.invoke(prompt("Merge.", *notes, question_section(WEIGHT))).text
+    assert merged == "The brass lamp weighs 3 kg [1]. With oil the brass lamp weighs 4 kg [8]."
+    empty = MODEL.invoke(prompt("Merge.", Section("note", "Nothing."), question_section(WEIGHT)))
+    assert empty.text == NOTHING_FOUND
+
+
+def test_it_makes_an_answer_short_by_its_best_sentence() -> None:
+    long = Section("answer", "It rained on the hills [2]. The brass lamp weighs 3 kg [1].")
+    short = MODEL.invoke(prompt("Be short.", long, question_section(WEIGHT))).text
+    assert short == "The brass lamp weighs 3 kg [1]."
 
 
 def test_it_refines_only_with_what_answers_as_well() -> None:
