@@ -174,6 +174,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._serve(self.rfile.read(int(self.headers.get("content-length") or 0)))
 
+    do_PATCH = do_POST
+
     def _serve(self, sent: bytes) -> None:
         stub = self.server.stub
         headers = {name.lower(): value for name, value in self.headers.items()}
