@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
+from ragweave.indexing.graph.vectors import EmbeddedGraph
 from ragweave.state.errors import IndexMissing, InvalidSetting
 from ragweave.stores import open_index
 from ragweave.stores.copy import IndexCopied, copy_index
 from ragweave.stores.copy_graph import copy_graph
-from ragweave.stores.graph import TableName
+from ragweave.stores.graph import EMBEDDED, TableName
 from ragweave.stores.open_graph import open_graph
 
 if TYPE_CHECKING:
@@ -46,22 +47,26 @@ async def acopy(
     embeddings: str | None = None,
     on_progress: OnProgress | None = None,
 ) -> CopyReport:
-    """Copy an index with its knowledge graph, or either alone. Nothing is embedded anew.
+    """Copy an index with its knowledge graph, or either alone.
 
-    Copied again, only what changed is written; a copy cut short goes on from where it was.
+    Nothing is embedded anew, unless the graph has entities or reports without vectors: then both
+    are embedded with `embeddings`, or with those that the graph was made with. Copied again, only
+    what changed is written; a copy cut short goes on from where it was.
 
     Args:
         source: name of an index; `graphrag:FOLDER` is a graph alone.
         target: name of an index, which is made if it is not there.
         from_tenant: tenant of the source.
         to_tenant: tenant of the target.
-        embeddings: what made the vectors, where the source does not say, as GraphRAG does not.
+        embeddings: what made the vectors, where the source does not say, as GraphRAG does not, or
+            what is to make those that a graph lacks.
         on_progress: called with the chunks that are in the target, and those of the source.
 
     Raises:
         IndexMissing: the source is not there.
         IndexSchemaMismatch: the target was made for other embeddings, dimension or fields.
-        InvalidSetting: source and target are the same, or the target cannot hold the source.
+        InvalidSetting: source and target are the same, the target cannot hold the source, or a
+            graph lacks vectors and no embeddings are known.
     """
     if (source, from_tenant) == (target, to_tenant):
         raise InvalidSetting(f"{source} cannot be copied to itself: name another target.")
@@ -74,6 +79,8 @@ async def acopy(
         raise IndexMissing(f"There is no index at {source}, so there is nothing to copy.")
     if target.startswith(GRAPHS_ONLY) and graph is None:
         raise InvalidSetting(f"{target} can hold a knowledge graph only, and {source} has none.")
+    if graph is not None:
+        graph = await _with_vectors(graph, name)
     if index is not None and not target.startswith(GRAPHS_ONLY):
         into = await open_index(target, tenant=to_tenant)
         copied = await copy_index(index, into, embeddings=name, on_progress=on_progress)
@@ -88,6 +95,21 @@ async def acopy(
         graph=written,
         seconds=round(time.monotonic() - started, 3),
     )
+
+
+async def _with_vectors(graph: GraphReader, embeddings: str) -> GraphReader:
+    """The graph itself, or, where a record has no vector, the graph embedded anew."""
+    tables, made = await graph.tables(), await graph.spec()
+    for table in EMBEDDED:
+        if len(await graph.vectors(table)) < len(getattr(tables, table)):
+            name = embeddings or (made.embeddings if made else "")
+            if not name:
+                raise InvalidSetting(
+                    f"{graph.name} has no vectors of its {table}. Name the embeddings to make them "
+                    "with: --embeddings offline, or openai:MODEL."
+                )
+            return EmbeddedGraph(graph, name)
+    return graph
 
 
 async def _index(name: str, tenant: str | None) -> Index | None:

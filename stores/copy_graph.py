@@ -50,8 +50,7 @@ async def _spec_of(source: GraphReader, embeddings: str) -> IndexSpec:
     spec = await source.spec()
     if spec is None:
         raise InvalidSetting(
-            f"The graph of {source.name} has no vectors to copy. Make another of its documents "
-            "with `ragweave graph-index PATH`."
+            f"The graph of {source.name} has no entities with vectors, so there is nothing to copy."
         )
     if embeddings:
         spec.expect_embeddings(embeddings, source.name)

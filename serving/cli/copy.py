@@ -32,13 +32,14 @@ def copy(
     embeddings: Annotated[
         str | None,
         typer.Option(
-            help="What made the vectors, where FROM does not say, as GraphRAG does not.",
+            help="What made the vectors, where FROM does not say, as GraphRAG does not, or is to "
+            "make those that its graph lacks.",
             show_default=False,
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Copy an index, with its knowledge graph if it has one. Nothing is embedded anew.
+    """Copy an index, with its knowledge graph if it has one. Only what lacks vectors is embedded.
 
     Run again, it writes only what changed, and goes on where it was interrupted.
 

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
@@ -143,8 +143,9 @@ def write_vectors(folder: Path, table: Embedded, vectors: Mapping[str, Sequence[
     import lancedb
 
     database = lancedb.connect((folder / "lancedb").absolute())
+    stored = folder / "lancedb" / f"{NAMES[table]}.lance"
     if not vectors:
-        shutil.rmtree(folder / "lancedb" / f"{NAMES[table]}.lance", ignore_errors=True)
+        shutil.rmtree(stored, ignore_errors=True)
         return
     dimension = len(next(iter(vectors.values())))
     rows = pa.table(
@@ -153,7 +154,8 @@ def write_vectors(folder: Path, table: Embedded, vectors: Mapping[str, Sequence[
             "vector": pa.array(map(list, vectors.values()), pa.list_(pa.float32(), dimension)),
         }
     )
-    database.create_table(NAMES[table], rows, mode="overwrite")
+    mode: Literal["create", "overwrite"] = "overwrite" if stored.is_dir() else "create"
+    database.create_table(NAMES[table], rows, mode=mode)
 
 
 def write_spec(folder: Path, spec: IndexSpec) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from asyncio import to_thread
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -144,6 +146,32 @@ async def test_the_copy_gives_the_same_answer(dulce: str, target: str, technique
     assert answers[0]["status"] == "answered"
     assert answers[1]["answer"] == answers[0]["answer"]
     assert answers[1]["sources"] == answers[0]["sources"]
+
+
+async def test_a_graph_without_vectors_is_embedded_on_the_way(
+    data: Path, target: str, tmp_path: Path
+) -> None:
+    bare = tmp_path / "bare"
+    none = shutil.ignore_patterns("lancedb", "*.npz", "embeddings.*")
+    await to_thread(shutil.copytree, data / "graphrag/dulce", bare, ignore=none)
+    source = f"graphrag:{bare}"
+
+    with pytest.raises(InvalidSetting, match="--embeddings offline"):
+        await acopy(source, target)
+    report = await acopy(source, target, embeddings="offline")
+
+    copy = await open_graph(target)
+    tables = await copy.tables()
+    assert await copy.spec() == IndexSpec(256, "offline")
+    assert report["graph"] is not None
+    assert report["graph"]["entities"] == len(tables.entities) == 39
+    for table in EMBEDDED:
+        assert len(await copy.vectors(table)) == len(getattr(tables, table))
+    answer = (await run(local_search.build(), "What is Operation Dulce?", {"index": target})).output
+    assert answer["status"] == "answered"
+    again = await acopy(source, target, embeddings="offline")
+    assert again["graph"] is not None
+    assert set(again["graph"].values()) == {0}
 
 
 async def test_there_must_be_a_graph(target: str, tmp_path: Path) -> None:
