@@ -57,6 +57,7 @@ class AutoContext(RagContext):
     techniques: list[TechniqueName] = Field(
         default=list(TECHNIQUE_NAMES),
         min_length=1,
+        max_length=len(TECHNIQUE_NAMES),
         description="Techniques to choose from.",
     )
     web_search: Literal["auto", "always", "never", "ask"] = Field(

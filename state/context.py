@@ -20,6 +20,12 @@ DEFAULT_INDEX = "lance:.ragweave/index"
 DEFAULT_MODEL = "offline"
 DEFAULT_EMBEDDINGS = "offline"
 
+MAX_NAME = 200
+"""Characters of a model's or a field's name."""
+MAX_ADDRESS = 4_096
+"""Characters of an index string, which may hold a path."""
+MAX_FILTERED_FIELDS = 100
+
 ContextT = TypeVar("ContextT", bound=BaseModel)
 
 
@@ -49,10 +55,12 @@ class IndexContext(BaseModel):
 
     index: str = Field(
         default_factory=lambda: from_environment("RAGWEAVE_INDEX", DEFAULT_INDEX),
+        max_length=MAX_ADDRESS,
         description="Index: lance:PATH, weaviate:URL, graphrag:PATH, or a registered name.",
     )
     embeddings: str | None = Field(
         default_factory=lambda: os.environ.get("RAGWEAVE_EMBEDDINGS") or None,
+        max_length=MAX_NAME,
         description="Embeddings: offline, openai:MODEL, PROVIDER:MODEL, or a registered name; "
         "if empty those that the index was made with (a new index: offline).",
     )
@@ -73,11 +81,13 @@ class RagContext(IndexContext):
 
     model: str = Field(
         default_factory=lambda: from_environment("RAGWEAVE_MODEL", DEFAULT_MODEL),
+        max_length=MAX_NAME,
         description="Chat model that answers: offline, openai:MODEL, PROVIDER:MODEL, or a "
         "registered name.",
     )
     fast_model: str | None = Field(
         default=None,
+        max_length=MAX_NAME,
         description="Chat model that grades, rewrites and expands; the answering one if empty.",
     )
     top_k: int = Field(default=8, ge=1, le=100, description="How many chunks to retrieve.")
@@ -93,6 +103,7 @@ class RagContext(IndexContext):
     )
     filters: dict[str, Any] = Field(
         default_factory=dict,
+        max_length=MAX_FILTERED_FIELDS,
         description='Only chunks whose fields match, such as {"year": {"$gte": 2020}}.',
     )
     language: str | None = Field(

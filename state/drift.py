@@ -199,7 +199,9 @@ class DriftContext(GraphContext):
         le=1_000_000,
         description="Most tokens of partial answers and sources in the final call.",
     )
-    seed: int = Field(default=0, ge=0, description="Of the random report, with hyde random.")
+    seed: int = Field(
+        default=0, ge=0, le=2**31 - 1, description="Of the random report, with hyde random."
+    )
     approve_above_calls: int | None = Field(
         default=None,
         ge=0,

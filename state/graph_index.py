@@ -97,6 +97,7 @@ class GraphIndexContext(RagContext):
     )
     entity_types: list[str] = Field(
         default_factory=lambda: ["person", "organization", "place", "event", "work", "concept"],
+        max_length=100,
         description="Kinds of entities to extract.",
     )
     gleanings: int = Field(

@@ -8,7 +8,7 @@ from langchain_core.documents import Document
 from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
-from ragweave.state.context import IndexContext
+from ragweave.state.context import MAX_NAME, IndexContext
 from ragweave.state.events import Event
 
 MAX_FAILURES_REPORTED = 1000
@@ -99,16 +99,28 @@ class IngestContext(IndexContext):
         description="Tokens, at most, that a chunk repeats from the end of the one before it.",
     )
     text_field: str = Field(
-        default="text", min_length=1, description="Field of a JSON Lines record with its text."
+        default="text",
+        min_length=1,
+        max_length=MAX_NAME,
+        description="Field of a JSON Lines record with its text.",
     )
     id_field: str = Field(
-        default="id", min_length=1, description="Field of a JSON Lines record with its id."
+        default="id",
+        min_length=1,
+        max_length=MAX_NAME,
+        description="Field of a JSON Lines record with its id.",
     )
     title_field: str = Field(
-        default="title", min_length=1, description="Field of a JSON Lines record with its title."
+        default="title",
+        min_length=1,
+        max_length=MAX_NAME,
+        description="Field of a JSON Lines record with its title.",
     )
     url_field: str = Field(
-        default="url", min_length=1, description="Field of a JSON Lines record with its address."
+        default="url",
+        min_length=1,
+        max_length=MAX_NAME,
+        description="Field of a JSON Lines record with its address.",
     )
     filter_fields: list[str] = Field(
         default_factory=list,

@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from ragweave.state.base import RagState, Shared
-from ragweave.state.context import RagContext, prompt_field
+from ragweave.state.context import MAX_NAME, RagContext, prompt_field
 from ragweave.state.records import Source
 from ragweave.state.reducers import Appended, Replaced
 
@@ -92,7 +92,9 @@ class RagFusionContext(RagContext):
         "round_robin has none.",
     )
     reranker: str | None = Field(
-        default=None, description="Name of a registered reranker; none if empty."
+        default=None,
+        max_length=MAX_NAME,
+        description="Name of a registered reranker; none if empty.",
     )
     rerank_candidates: int = Field(
         default=20, ge=1, le=200, description="How many fused chunks the reranker is given."
