@@ -17,17 +17,18 @@ from ragweave.serving.techniques import load
 from ragweave.state.errors import InvalidSetting
 from ragweave.state.events import StepEvent
 from tests.graphs.conftest import Library
+from tests.graphs.techniques import QUESTION, THOROUGH, script
 from tests.servers import OpenAIStub, schema_of
 
 LAMPS = ["The brass lamp weighs 3 kg.", "The iron lamp weighs 9 kg."]
 WEIGHT = "What does the brass lamp weigh?"
 TECHNIQUES = ["crag", "rag_fusion", "longrag", "citation", "auto"]
-SAID = "It weighs 3 kg [1], [Source 1]. No doubt [7]."
+SAID = "It weighs 3 kg [1], [Source 1]. No doubt [99]."
 
 
 @pytest.fixture(scope="module", autouse=True)
 def imported() -> None:
-    for technique in (*TECHNIQUES, "drift"):
+    for technique in (*TECHNIQUES, "local_search", "drift"):
         load(technique)
 
 
@@ -71,7 +72,21 @@ async def test_the_stream_says_what_the_answer_says(
     text, answer = shown(parts)
     assert text == answer["answer"]
     assert answer["invalid_markers"]
-    assert "[7]" not in text
+    assert "[99]" not in text
+    assert "It weighs 3 kg [1]" in text
+
+
+@pytest.mark.parametrize("technique", ["local_search", "drift"])
+async def test_the_stream_of_a_graph_search_says_what_the_answer_says(
+    town: str, openai_stub: OpenAIStub, technique: str
+) -> None:
+    openai_stub.script = lambda request: script(request) if schema_of(request) else SAID
+    settings = {"index": town, "model": "openai:stub", **THOROUGH[technique]}
+    parts = [part async for part in astream(QUESTION, technique=technique, **settings)]
+    text, answer = shown(parts)
+    assert text == answer["answer"]
+    assert answer["invalid_markers"] == ["[99]"]
+    assert answer["status"] == "answered"
     assert "It weighs 3 kg [1]" in text
 
 
