@@ -20,6 +20,7 @@ from ragweave.nodes.web import tavily_search, web_is_configured
 from ragweave.state.context import DEFAULT_INDEX, RagContext
 from ragweave.state.errors import RagweaveError
 from ragweave.stores import open_index
+from ragweave.stores.open_graph import open_graph
 
 SECONDS = 30.0
 """Longest that one check may take."""
@@ -120,6 +121,8 @@ async def _embeddings(context: RagContext) -> Check:
 
 
 async def _index(context: RagContext) -> Check:
+    if context.index.startswith("graphrag:"):
+        return await _graph(context)
     index = await open_index(context.index, tenant=context.tenant)
     server = await index.ping()
     spec = await index.spec()
@@ -146,6 +149,16 @@ async def _index(context: RagContext) -> Check:
                 fix="Ingest into another index with the embeddings of today.",
             )
     return Check(name="index", status="ok", detail=f"{detail}, {spec.embeddings}.", fix=None)
+
+
+async def _graph(context: RagContext) -> Check:
+    """A folder of GraphRAG, which holds no chunks to search but a graph."""
+    tables = await (await open_graph(context.index)).tables()
+    detail = (
+        f"{context.index}: {len(tables.entities):,} entities, {len(tables.reports):,} reports, "
+        "for local_search and drift."
+    )
+    return Check(name="index", status="ok", detail=detail, fix=None)
 
 
 async def _web_search() -> Check:

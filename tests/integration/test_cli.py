@@ -196,6 +196,15 @@ def test_doctor(ragweave: Ragweave) -> None:
     assert checks["web search"]["fix"] == "Set TAVILY_API_KEY."
 
 
+def test_doctor_of_a_graph(ragweave: Ragweave, data: Path) -> None:
+    ended = ragweave("doctor", "--index", f"graphrag:{data / 'graphrag/dulce'}")
+    assert ended.code == 0
+    assert re.search(
+        r"ok +index +graphrag:.*: \d+ entities, 10 reports, for local_search", ended.out
+    )
+    assert ragweave("doctor", "--index", "graphrag:none").code == 1
+
+
 def test_doctor_says_what_is_wrong(ragweave: Ragweave) -> None:
     with OpenAIStub(api_key="sk-right") as model, TavilyStub(api_key="tvly-right") as web:
         keys = {"OPENAI_API_KEY": "sk-wrong", "OPENAI_BASE_URL": model.base_url}
