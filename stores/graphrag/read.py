@@ -205,30 +205,16 @@ def _relationship(row: Row) -> Relationship:
 
 def _community(row: Row) -> Community:
     return Community(
-        id=row["id"],
-        number=_number(row),
-        community=_integer(row, "community", -1),
-        level=_integer(row, "level", 0),
-        parent=_integer(row, "parent", -1),
-        children=tuple(row.get("children") or ()),
-        title=_text(row, "title"),
+        **_place_in_hierarchy(row),
         entity_ids=_ids(row, "entity_ids"),
         relationship_ids=_ids(row, "relationship_ids"),
         text_unit_ids=_ids(row, "text_unit_ids"),
-        period=_maybe(row, "period"),
-        size=_integer(row, "size", 0),
     )
 
 
 def _report(row: Row) -> Report:
     return Report(
-        id=row["id"],
-        number=_number(row),
-        community=_integer(row, "community", -1),
-        level=_integer(row, "level", 0),
-        parent=_integer(row, "parent", -1),
-        children=tuple(row.get("children") or ()),
-        title=_text(row, "title"),
+        **_place_in_hierarchy(row),
         summary=_text(row, "summary"),
         full_content=_text(row, "full_content"),
         rank=_float(row, "rank"),
@@ -239,9 +225,22 @@ def _report(row: Row) -> Report:
             if isinstance(finding, Mapping)
         ),
         full_content_json=_text(row, "full_content_json"),
-        period=_maybe(row, "period"),
-        size=_integer(row, "size", 0),
     )
+
+
+def _place_in_hierarchy(row: Row) -> dict[str, Any]:
+    """The fields that a community and its report have in common."""
+    return {
+        "id": row["id"],
+        "number": _number(row),
+        "community": _integer(row, "community", -1),
+        "level": _integer(row, "level", 0),
+        "parent": _integer(row, "parent", -1),
+        "children": tuple(row.get("children") or ()),
+        "title": _text(row, "title"),
+        "period": _maybe(row, "period"),
+        "size": _integer(row, "size", 0),
+    }
 
 
 def _claim(row: Row) -> Claim:

@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 
 from ragweave.graphs.ingest import graph as ingest
+from ragweave.models import attempts
 from ragweave.models.embedding import embed_texts
 from ragweave.state.ingest import IngestContext
 from ragweave.stores import open_index
 from ragweave.stores.base import Chunk, DocumentRecord, IndexSpec
 from ragweave.stores.registry import aclose_all
+from tests.graphs.drift_script import DriftScript
+from tests.servers import OpenAIStub
 from tests.stores.backends import BACKENDS, IndexString
 
 Library = Callable[..., Awaitable[str]]
@@ -69,6 +72,28 @@ def library(index_string: IndexString) -> Library:
         return name
 
     return make
+
+
+@pytest.fixture
+def script(openai_stub: OpenAIStub, monkeypatch: pytest.MonkeyPatch) -> DriftScript:
+    """A model's behaviour in a DRIFT search, to be changed by a test."""
+    monkeypatch.setattr(attempts, "_backoff", lambda state: 0)
+    script = DriftScript()
+    openai_stub.script = script
+    return script
+
+
+@pytest.fixture
+def dulce(data: Path) -> dict[str, Any]:
+    """Settings for a DRIFT search of the small real graph."""
+    return {
+        "index": f"graphrag:{data / 'graphrag/dulce'}",
+        "model": "openai:stub",
+        "embeddings": "offline",
+        "similar_above": 1,
+        "stop_when_flat": False,
+        "local_search_max_data_tokens": 2_000,
+    }
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,6 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ragweave.graphs.drift import build
-from ragweave.models import attempts
 from ragweave.models.offline.sections import all_of
 from ragweave.models.prompt import parse
 from ragweave.models.tokens import token_counter
@@ -22,28 +21,6 @@ from tests.graphs.running import Run, run
 from tests.servers import Answer, Fault, OpenAIStub, prompt_of, schema_of
 
 QUESTION = "What does the squad prepare for?"
-
-
-@pytest.fixture
-def script(openai_stub: OpenAIStub, monkeypatch: pytest.MonkeyPatch) -> DriftScript:
-    """The model's behaviour, to be changed by a test."""
-    monkeypatch.setattr(attempts, "_backoff", lambda state: 0)
-    script = DriftScript()
-    openai_stub.script = script
-    return script
-
-
-@pytest.fixture
-def dulce(data: Path) -> dict[str, Any]:
-    """Settings for the small real graph."""
-    return {
-        "index": f"graphrag:{data / 'graphrag/dulce'}",
-        "model": "openai:stub",
-        "embeddings": "offline",
-        "similar_above": 1,
-        "stop_when_flat": False,
-        "local_search_max_data_tokens": 2_000,
-    }
 
 
 async def drift(context: dict[str, Any], question: str = QUESTION, **settings: Any) -> Run:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,23 +18,9 @@ QUESTION = "What does the squad prepare for?"
 
 
 @pytest.fixture
-def script(openai_stub: OpenAIStub) -> DriftScript:
-    script = DriftScript()
-    openai_stub.script = script
-    return script
-
-
-@pytest.fixture
-def dulce(data: Path) -> dict[str, Any]:
-    return {
-        "index": f"graphrag:{data / 'graphrag/dulce'}",
-        "model": "openai:stub",
-        "embeddings": "offline",
-        "similar_above": 1,
-        "n_depth": 1,
-        "drift_k_followups": 4,
-        "local_search_max_data_tokens": 2_000,
-    }
+def dulce(dulce: dict[str, Any]) -> dict[str, Any]:
+    """Settings for nine calls: a hypothesis, three folds, four searches, an answer."""
+    return {**dulce, "n_depth": 1, "drift_k_followups": 4}
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ragweave.nodes.citations.token_filter import filtered
 from ragweave.nodes.cite import TokenFilter, Verified, renumber, verify
 from ragweave.state.records import Source
+from tests.unit.made_source import made_source
 
 PIECES = [
     *(
@@ -107,29 +108,14 @@ texts = st.one_of(
 )
 
 
-def made(number: int, text: str, title: str | None = None, start: int | None = 0) -> Source:
-    return Source(
-        number=number,
-        id=f"s{number}",
-        document_id="d",
-        text=text,
-        title=title,
-        url=None,
-        path=None,
-        page=None,
-        start=start,
-        end=None if start is None else start + len(text),
-        score=None,
-        score_kind=None,
-        metadata={},
-    )
-
-
 @st.composite
 def source_lists(draw: st.DrawFn) -> list[Source]:
     numbers = draw(st.lists(st.integers(1, 12), max_size=4, unique=True))
     titles, starts = st.none() | st.text(max_size=8), st.none() | st.integers(0, 5)
-    return [made(number, draw(texts), draw(titles), draw(starts)) for number in numbers]
+    return [
+        made_source(number, draw(texts), title=draw(titles), start=draw(starts))
+        for number in numbers
+    ]
 
 
 def check(answer: str, sources: list[Source]) -> Verified:
@@ -199,7 +185,7 @@ def test_streamed_pieces_add_up_to_the_answer(
 @given(answers, texts, texts)
 def test_the_text_of_a_source_names_no_source(answer: str, one: str, other: str) -> None:
     def cited(text: str) -> list[tuple[int | None, str]]:
-        found = verify(answer, [made(1, text)]).citations
+        found = verify(answer, [made_source(1, text)]).citations
         return [(item["number"], item["sentence"]) for item in found if item["number"]]
 
     if not filtered(answer, {1}).entries:  # a list of sources cites only what supports something
@@ -237,7 +223,8 @@ def test_odd_documents_as_sources_and_as_answers(data: Path) -> None:
     )
     odd = [(folder / name).read_text(encoding="utf-8")[:20_000] for name in names]
     sources = [
-        made(number, text, "Source 9: [9]") for number, text in enumerate([naughty, *odd], 1)
+        made_source(number, text, title="Source 9: [9]")
+        for number, text in enumerate([naughty, *odd], 1)
     ]
     for text in [naughty, *odd]:
         verified = check(text[:8_000], sources)
@@ -269,4 +256,4 @@ def test_odd_documents_as_sources_and_as_answers(data: Path) -> None:
     ],
 )
 def test_endless_answers_end(answer: str) -> None:
-    check(answer, [made(1, "a fact, x and y")])
+    check(answer, [made_source(1, "a fact, x and y")])

@@ -6,31 +6,14 @@ import pytest
 
 from ragweave.nodes.cite import Verified, count_statuses, renumber, verify
 from ragweave.state.records import Citation, Source
+from tests.unit.made_source import made_source
 
 PUMPS = "The company was founded in Oslo in 1999. It makes pumps for ships."
 MERGER = "In 2004 the company merged with a Danish rival. Its head office moved to Copenhagen."
 LAW = "第六十七条 收购要约约定的收购期限不得少于三十日，并不得超过六十日。"
 
 
-def source(number: int, text: str, *, title: str | None = None, start: int | None = 0) -> Source:
-    return Source(
-        number=number,
-        id=f"s{number}",
-        document_id="d",
-        text=text,
-        title=title,
-        url=None,
-        path=None,
-        page=None,
-        start=start,
-        end=None if start is None else start + len(text),
-        score=None,
-        score_kind=None,
-        metadata={},
-    )
-
-
-SOURCES = [source(1, PUMPS, start=100), source(2, MERGER), source(3, LAW)]
+SOURCES = [made_source(1, PUMPS, start=100), made_source(2, MERGER), made_source(3, LAW)]
 
 
 def statuses(answer: str, sources: list[Source] | None = None) -> list[tuple[int | None, str]]:
@@ -62,7 +45,9 @@ def test_a_grounded_citation_has_the_words_and_where_they_are() -> None:
 
 
 def test_without_a_span_in_the_document_the_quote_is_placed_in_the_text() -> None:
-    citation = verify("It makes pumps for ships [4].", [source(4, PUMPS, start=None)]).citations[0]
+    citation = verify(
+        "It makes pumps for ships [4].", [made_source(4, PUMPS, start=None)]
+    ).citations[0]
     assert citation["start"] == PUMPS.index("It makes")
 
 
@@ -241,8 +226,10 @@ def test_bare_markers(answer: str, cited: list[int], invalid: list[str]) -> None
 )
 def test_brackets_in_a_source_are_only_its_text(text: str) -> None:
     answer = "It makes pumps for ships [1]. It cites [2, 3] for that."
-    plain = verify(answer, [source(1, PUMPS), source(2, MERGER), source(3, LAW)])
-    mixed = verify(answer, [source(1, PUMPS), source(2, f"{text}\n{MERGER}"), source(3, text)])
+    plain = verify(answer, [made_source(1, PUMPS), made_source(2, MERGER), made_source(3, LAW)])
+    mixed = verify(
+        answer, [made_source(1, PUMPS), made_source(2, f"{text}\n{MERGER}"), made_source(3, text)]
+    )
     numbers = [citation["number"] for citation in plain.citations]
     assert [citation["number"] for citation in mixed.citations] == numbers == [1, 2, 3]
     assert mixed.answer == plain.answer == answer

@@ -10,6 +10,7 @@ import pytest
 
 from ragweave.nodes.cite import verify
 from ragweave.state.records import Source
+from tests.unit.made_source import made_source
 
 CHUNK = 2_000
 
@@ -20,7 +21,9 @@ def chunk(data: Path, number: int, pep: int, at: str) -> Source:
     title = re.search(r"^Title: (.*)$", text, re.MULTILINE)
     assert title
     start = max(0, text.rfind("\n\n", 0, text.index(at)))
-    return made(number, text[start : start + CHUNK], f"PEP {pep} – {title[1]}", start)
+    return made_source(
+        number, text[start : start + CHUNK], title=f"PEP {pep} – {title[1]}", start=start
+    )
 
 
 def article(data: Path, number: int, name: str) -> Source:
@@ -28,25 +31,7 @@ def article(data: Path, number: int, name: str) -> Source:
     path = data / "demo/law_zh/证券法.articles.jsonl"
     articles = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     text = next(item["text"] for item in articles if item["article"] == name)
-    return made(number, text, f"证券法 {name}", 0)
-
-
-def made(number: int, text: str, title: str, start: int) -> Source:
-    return Source(
-        number=number,
-        id=f"s{number}",
-        document_id="d",
-        text=text,
-        title=title,
-        url=None,
-        path=None,
-        page=None,
-        start=start,
-        end=start + len(text),
-        score=None,
-        score_kind=None,
-        metadata={},
-    )
+    return made_source(number, text, title=f"证券法 {name}")
 
 
 @pytest.fixture(scope="module")
