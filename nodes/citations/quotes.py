@@ -18,12 +18,13 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from heapq import nlargest
-from itertools import filterfalse
+from itertools import accumulate, filterfalse
 
 from rapidfuzz import fuzz, process
 
@@ -180,6 +181,13 @@ class SourceText:
 
     def quote(self, claim: Claim) -> Quote | None:
         """The passage that supports the claim best; None where no term is shared."""
+        quote = self._passage(claim)
+        if quote is None or quote.grounded or not (copy := self._copy(claim)):
+            return quote
+        return Quote(*without_loose_marks(self.text, copy), claim.terms, grounded=True)
+
+    def _passage(self, claim: Claim) -> Quote | None:
+        """The best run of a few sentences."""
         wanted, needed = self._comparable(claim)
         best = nlargest(_MOST_LOOKED_AT, self._passages(claim, wanted)) if wanted else []
         if not best:
@@ -195,6 +203,18 @@ class SourceText:
         start, end = without_loose_marks(self.text, Span(start, end))
         found = wanted & self._held(passage)
         return Quote(start, end, found, passage.share >= needed)
+
+    def _copy(self, claim: Claim) -> Span | None:
+        """Where the text holds the claim word for word, such as a list of many items."""
+        ours = _alphanumeric(claim.text)
+        at = "".join(self._letters_of_units).find(ours) if len(ours) >= _SHORTEST_COPY else -1
+        if at < 0:
+            return None
+        ends = list(accumulate(map(len, self._letters_of_units)))
+        first, last = bisect_right(ends, at), bisect_left(ends, at + len(ours))
+        start, end = self._units[first].start, self._units[last].end
+        copy = _copied(claim.text, self.text[start:end])
+        return copy and Span(start + copy.start, start + copy.end)
 
     def shares_script(self, claim: Claim) -> bool:
         """Whether the source is written in the claim's script, so that words can be compared."""
@@ -300,6 +320,10 @@ class SourceText:
             for key in _rough(self.text[slice(*span)]):
                 index[key].append(unit)
         return index
+
+    @cached_property
+    def _letters_of_units(self) -> list[str]:
+        return [_squeezed(self.text[slice(*unit)]) for unit in self._units]
 
     @cached_property
     def _letters(self) -> str:

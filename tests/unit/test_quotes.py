@@ -100,6 +100,18 @@ def test_a_quote_has_its_stop_and_no_mark_without_its_partner(
     assert quoted(claim, text) == (quote or text)
 
 
+def test_a_long_list_is_quoted_whole_where_it_is_copied() -> None:
+    things = "lamps chairs tables clocks mirrors carpets kettles ladders hammers".split()
+    items = [
+        f"（{at}）{thing} made of copper from the {thing} mill" for at, thing in enumerate(things)
+    ]
+    listed = "The shop sells:\n" + ";\n".join(f"- {item}" for item in items) + "."
+    text = f"Nobody knows.\n\n{listed}\n\nIt is closed on Mondays."
+    said = " ".join(listed.split())
+    assert quoted(said, text) == listed
+    assert quoted(said.replace("hammers mill", "hammers shop in another town"), text) is None
+
+
 def test_of_equal_passages_the_one_spelled_most_alike_is_quoted() -> None:
     text = "（一）发行人控股的公司及其董事、监事；\n（二）发行人及其董事、监事；"
     assert quoted("发行人及其董事、监事", text) == "发行人及其董事、监事"
