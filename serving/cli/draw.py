@@ -33,7 +33,7 @@ def draw(
     answer: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[ANSWER.json]",
+            metavar="ANSWER.json",
             help="Of run: what `ragweave ask --json` printed; - reads standard input.",
             show_default=False,
         ),

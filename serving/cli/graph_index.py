@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def graph_index(
     paths: Annotated[
-        list[str] | None, typer.Argument(help="Files and folders.", metavar="PATH...")
+        list[str] | None, typer.Argument(help="Files and folders.", metavar="PATH")
     ] = None,
     index: Index = None,
     model: Annotated[

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def ingest(
-    paths: Annotated[list[str], typer.Argument(help="Files and folders.", metavar="PATH...")],
+    paths: Annotated[list[str], typer.Argument(help="Files and folders.", metavar="PATH")],
     index: Index = None,
     embeddings: Embeddings = None,
     tenant: Tenant = None,
