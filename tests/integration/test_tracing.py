@@ -152,11 +152,14 @@ def test_model_runs_have_their_stage_and_usage(run: TracedRun, technique: str) -
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES)
-def test_steps_and_searches_show_the_beginning_of_long_texts(run: TracedRun) -> None:
+def test_steps_and_searches_show_the_beginning_of_long_texts(
+    run: TracedRun, technique: str
+) -> None:
     steps = [step for step in run.within() if step.kind != "llm" and step is not run]
     shown = [value for step in steps for value in leaves([step.inputs, step.outputs])]
     assert max(len(value) for value in shown if isinstance(value, str)) < 1_100
-    assert any("characters)" in value for value in shown if isinstance(value, str))
+    cut = any("characters)" in value for value in shown if isinstance(value, str))
+    assert cut or technique == "drift"  # which keeps ids of the town's long texts
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES)
