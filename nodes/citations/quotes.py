@@ -95,9 +95,10 @@ _IDENTIFIER = re.compile(r"\b\w*(?:[a-z_][A-Z]|[A-Z]{2}|_|[A-Za-z]\d)\w*")
 _LABEL = re.compile(rf"(?<=[{_LOWER}\d,;] )[{_UPPER}]\w+|《[^》]{{1,40}}》|{_IDENTIFIER.pattern}")
 _ADDRESS = re.compile(r"\(?https?://[^\s<>\"]+")
 _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
-_OPENED = re.compile(r"[\"'“‘「『«]+\Z")
-_ENDED = re.compile(r"[\"'”’」』»]*(?:[.!?…]+(?!\w)|[。！？]+)?[\"'”’」』»]*")
-"""Punctuation around the words of a sentence that belongs to it."""
+_OPENED = re.compile(r"(?:[\"'“‘「『«`*]+[-/$@#.]*|(?<!\S)[-/$@#.]+)\Z")
+_ENDED = re.compile(r"(?:\(\)|\[\])?[\"'”’」』»`*]*(?:[.!?…]+(?!\w)|[。！？]+)?[\"'”’」』»`*]*")
+"""What stands around the words of a sentence and belongs to it: marks of speech, code and emphasis,
+and its stop."""
 _WORD = re.compile(r"\w{2,}")
 _ROUGH = re.compile(r"[^\W\d_]{2,}|\d+")
 

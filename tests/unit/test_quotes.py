@@ -81,6 +81,17 @@ def test_chinese(claim: str, quote: str | None) -> None:
             "The lamp burns oil!",
         ),
         ("The lamp burns oil.", '"I know it. The lamp burns oil."', "The lamp burns oil."),
+        (
+            "`--web ask` shows each query.",
+            "- `--web ask` shows each query.",
+            "`--web ask` shows each query.",
+        ),
+        ("It is set by **total**", "It is set by ``total()``. So.", "It is set by ``total()``."),
+        (
+            "--force does it all",
+            "Use --force with care, or --force does it all.",
+            "--force does it all.",
+        ),
         ("灯塔烧的是鲸油。", "“我知道。灯塔烧的是鲸油。”他说。", "灯塔烧的是鲸油。"),
         (
             "The lamp burns 3.5 litres",
