@@ -1,9 +1,11 @@
 """Entities and relationships without a model: the terms of a corpus, and which occur together.
 
 As GraphRAG's "fast" method, but with no download. English terms are names (capitalised words, also
-joined by "of") and acronyms. Chinese has no spaces, so its terms are found by counting: runs of
-characters that occur often, hold together better than chance, and stand beside many different
-characters on both sides (Sproat and Shih 1990; Huang and Powers 2003).
+joined by "of") and acronyms. A word that has a capital only where any word has one, at the start of
+sentences, in headings and fields, is no name, nor one that is written without more often. Chinese
+has no spaces, so its terms are found by counting: runs of characters that occur often, hold
+together better than chance, and stand beside many different characters on both sides (Sproat and
+Shih 1990; Huang and Powers 2003).
 """
 
 from __future__ import annotations
@@ -38,10 +40,15 @@ MOST_RELATED = 12
 MAX_DESCRIPTION = 300
 
 _HAN = re.compile(r"[\u4e00-\u9fff]+")
-_WORD = r"[A-Z][\w'’&-]*"
+_WORD = r"(?:(?:Mrs|Ms|St)\.|[A-Z][\w'’&-]*)"
 _NAME = re.compile(rf"\b{_WORD}(?:[ \t\n]+(?:(?:of|the|de|van|von)[ \t\n]+){{0,2}}{_WORD})*")
+_AFTER_NAME = re.compile(r"(?:['’]s?)?_*$")
+"""What is not part of a name: a possessive's ending, a closing quote, a mark of emphasis."""
+_WITHIN = re.compile(r"[\w,;]['’]? *[ `(\[|]+$")
+_GOES_ON = re.compile(r" +[a-z]")
 _LETTERS = re.compile(r"[^a-z]")
-_LOWER = re.compile(r"\b[a-z][\w'’-]*")
+_LOWER = re.compile(r"(?<![\w.@/:-])[a-z][\w'’-]*+(?![@/:]|\.\w)")
+"""A word without a capital that is no part of an address or a path."""
 _NEVER_FIRST = frozenset(
     "的了在和与或及等以对于其该此之为由从按被将把让使并且但而因是有无不未可应当得须能会要到至下内外"
     "前后者也就都还又再已经过个项款条章节各每他她它们这那哪什么如若则即二三四五六七八九十百千万一上述本"
@@ -110,26 +117,49 @@ def terms_in(text: str, terms: frozenset[str]) -> Iterator[str]:
 
 
 def _written_names(text: str) -> Iterator[str]:
-    """Runs of capitalised words, without the words before them that only begin a sentence."""
+    """Runs of capitalised words, without those around them that are no part of a name."""
+    for name, _ in _names_in_place(text):
+        yield name
+
+
+def _names_in_place(text: str) -> Iterator[tuple[str, bool]]:
+    """Each run of capitalised words, and whether it stands within a line's sentence.
+
+    So does a name after a word or a comma, in brackets too, and one of several words before a
+    word. At the start of a sentence, a heading or a field any word has a capital.
+    """
     for match in _NAME.finditer(text):
         words = match[0].split()
-        while words and _LETTERS.split(words[0].lower())[0] in _STARTERS:
-            words.pop(0)
-        if words:
-            yield " ".join(words)
+        first, after = 0, len(words)
+        while first < after and _is_starter(words[first]):
+            first += 1
+        while first < after and _is_starter(words[after - 1]):
+            after -= 1
+        if name := _AFTER_NAME.sub("", " ".join(words[first:after])):
+            before = text[max(0, match.start() - 6) : match.start()]
+            follows = first > 0 or _WITHIN.search(before) is not None
+            goes_on = after - first > 1 and _GOES_ON.match(text, match.end()) is not None
+            yield name, follows or goes_on
+
+
+def _is_starter(word: str) -> bool:
+    return _LETTERS.split(word.lower())[0] in _STARTERS
 
 
 def _names(texts: Sequence[str]) -> Iterator[str]:
-    """Names that occur often enough, unless they are words that only begin sentences."""
+    """Names that occur often enough, and where only a name has a capital."""
     counts: Counter[str] = Counter()
+    within: Counter[str] = Counter()
     lower: Counter[str] = Counter()
     for text in texts:
-        counts.update(_written_names(text))
+        for name, inside in _names_in_place(text):
+            counts[name] += 1
+            within[name] += inside
         lower.update(_LOWER.findall(text))
     for name, count in counts.items():
-        single = " " not in name
-        common = single and (lower[name.lower()] > 0 or (len(name) < 3 and not name.isupper()))
-        if count >= MIN_NAMED and len(name) > 1 and not common:
+        short = len(name) < 3 and not name.isupper()
+        common = " " not in name and (short or lower[name.lower()] >= within[name])
+        if count >= MIN_NAMED and len(name) > 1 and within[name] and not common:
             yield name
 
 

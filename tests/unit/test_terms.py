@@ -40,6 +40,16 @@ def test_the_names_of_a_novel_are_found_and_words_that_begin_sentences_are_not(n
     assert not {"The", "But", "I'll", "I", "He", "It", "When"} & terms
 
 
+def test_a_name_has_its_capital_within_a_sentence_too() -> None:
+    text = (
+        "Rejected Ideas\n\nMoreover, Marley's friend met Scrooge and Mrs. Dilber.\n\n"
+        "Rejected Ideas\n\nMoreover, he and Marley saw Scrooge. Mrs. Dilber came.\n"
+        "Captain Brandt sails. Captain Brandt sleeps."
+    )
+
+    assert find_terms([text]) == {"Marley", "Scrooge", "Mrs. Dilber", "Captain Brandt"}
+
+
 def test_terms_of_a_sentence_are_related_and_quoted() -> None:
     text = "Scrooge met Marley. Then Scrooge slept."
     extraction = extract_by_terms(text, frozenset(("Scrooge", "Marley")))
