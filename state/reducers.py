@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import chain
 from typing import Any, TypeVar, get_type_hints
 
@@ -75,13 +76,18 @@ def fresh_channels(state_type: type) -> dict[str, Overwrite]:
     conversation would start with the first one's documents. `messages` is kept: it is the
     conversation.
     """
-    hints = get_type_hints(state_type, include_extras=True)
-    reducers = {name: _reducer(hint) for name, hint in hints.items()}
     return {
         name: Overwrite(_EMPTY[reducer]())
-        for name, reducer in reducers.items()
+        for name, reducer in _reducers(state_type).items()
         if reducer in _EMPTY
     }
+
+
+@cache
+def _reducers(state_type: type) -> Mapping[str, Any]:
+    """The reducer of each channel, if it has one; read once, since hints take a millisecond."""
+    hints = get_type_hints(state_type, include_extras=True)
+    return {name: _reducer(hint) for name, hint in hints.items()}
 
 
 def _reducer(hint: Any) -> Any:
