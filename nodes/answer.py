@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,9 @@ from ragweave.state.text import sentences
 
 PARTIAL_SOURCES = 3
 """Sources quoted when the budget ends before an answer could be written."""
+
+_STATED = re.compile(r"(?<!\.)[.!。！]\W{0,8}\Z")
+"""How a sentence ends, unlike a heading or a row."""
 
 
 async def answer_question(state: RagState, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -64,5 +68,5 @@ def first_sentences(state: RagState) -> str:
 
 def _first_sentence(source: Source, excerpts: Mapping[str, str]) -> str:
     text = excerpts.get(source["id"], source["text"])
-    spans = sentences(text)
-    return text[slice(*spans[0])].strip() if spans else text.strip()
+    said = [text[slice(*span)] for span in sentences(text)]
+    return next(filter(_STATED.search, said), said[0] if said else text).strip()

@@ -46,7 +46,7 @@ STEPS: dict[str, Callable[[Mapping[str, Any]], str]] = {
 LABELS = {
     "grounded": "quote",
     "ungrounded": "not supported by this source",
-    "missing": "without a citation",
+    "missing": "Without a citation",
 }
 STYLES = {"grounded": "green", "ungrounded": "yellow", "missing": "yellow"}
 
@@ -130,7 +130,10 @@ def show_answer(answer: Answer) -> None:
             _show_citation(citation)
     for citation in answer["citations"]:
         if citation["status"] == "missing":
-            _show_citation(citation)
+            _show_citation(citation, indent="")
+    if answer["invalid_markers"]:
+        removed = one_line(" ".join(answer["invalid_markers"]), QUOTE)
+        out.print(f"Removed, since they name no source: {removed}", style="yellow")
     for warning in answer["warnings"]:
         warn(warning)
     err.print(
@@ -138,8 +141,8 @@ def show_answer(answer: Answer) -> None:
     )
 
 
-def _show_citation(citation: Citation) -> None:
+def _show_citation(citation: Citation, indent: str = "    ") -> None:
     status = citation["status"]
     said = citation["quote"] if status == "grounded" else citation["sentence"]
-    line = f"    {LABELS[status]}: {one_line(said or '', QUOTE)}"
+    line = f"{indent}{LABELS[status]}: {one_line(said or '', QUOTE)}"
     out.print(line, style=STYLES[status])

@@ -57,6 +57,16 @@ def test_a_language_model_is_not_taken_for_quotes(ragweave: Ragweave) -> None:
     assert "citation: answered; 1 model call, " in ended.err
 
 
+def test_what_is_wrong_with_the_citations_is_shown(ragweave: Ragweave) -> None:
+    with OpenAIStub(
+        lambda request: "Ships need a pilot [1]. Cats eat 99 mice. So be it [7]."
+    ) as model:
+        keys = {"OPENAI_API_KEY": "sk-x", "OPENAI_BASE_URL": model.base_url}
+        ended = ragweave("ask", PILOT, "-t", "citation", "--model", "openai:m", "-q", **keys)
+    assert "\nWithout a citation: Cats eat 99 mice.\n" in ended.out
+    assert ended.out.endswith("\nRemoved, since they name no source: [7]\n")
+
+
 def test_no_evidence_is_said_without_a_model(ragweave: Ragweave) -> None:
     ended = ragweave("ask", SPAIN, "--web", "never", "-q")
     assert ended.err.endswith("\ncrag: no_evidence; no language model\n")
@@ -68,6 +78,7 @@ def test_every_way_to_an_answer_says_that_it_is_quoted(ragweave: Ragweave) -> No
         ended = ragweave("ask", PILOT, "-q", *options)
         assert "Quoted from the documents, offline" in ended.err
         assert re.search(r"\n\w+: (answered|partial); no language model\n$", ended.err)
+        assert re.search(r"need a pilot\.? \[1\]", ended.out)
 
 
 def test_no_evidence_is_no_error(ragweave: Ragweave) -> None:
