@@ -299,7 +299,7 @@ async def test_a_build_cut_off_goes_on_where_it_was(
 
     assert content(await tables_of(other)) == whole
     repeated = asked(extractor) - expected
-    assert repeated.total() <= 1  # the call that was in flight
+    assert repeated.total() <= 2  # a call in flight, and an answer being stored
 
 
 async def test_prompts_name_the_language_of_the_corpus(
