@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,4 +33,5 @@ async def test_code_of_the_page_works(
     compiled = compile(code, "studio.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     running = eval(compiled, {})
     await running
+    gc.collect()  # here, where that socket is expected
     assert "90 metres" in capsys.readouterr().out
