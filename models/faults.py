@@ -116,6 +116,10 @@ def _is_passing(error: Exception) -> bool:
         return error.is_retryable
     if isinstance(error, OSError | ValueError):  # TimeoutError is an OSError, bad JSON a ValueError
         return True
+    return _has_passing_name(error)
+
+
+def _has_passing_name(error: Exception) -> bool:
     return any(base.__name__.endswith(_PASSING_NAMES) for base in type(error).__mro__)
 
 
@@ -152,6 +156,13 @@ def _one_line(error: Exception) -> str:
     return text if len(text) <= MESSAGE_CHARACTERS else f"{text[:MESSAGE_CHARACTERS]}..."
 
 
+def _chain(error: BaseException | None) -> Iterator[str]:
+    """What `error` says, and what it was raised from."""
+    while error:
+        yield str(error)
+        error = error.__cause__
+
+
 def _messages(error: Exception) -> Iterator[str]:
     body = getattr(error, "body", None)
     if isinstance(body, dict) and isinstance(body.get("message"), str):
@@ -160,5 +171,7 @@ def _messages(error: Exception) -> Iterator[str]:
             yield f"({body['code']})"
     elif isinstance(error, TimeoutError) and not str(error):
         yield "no answer in time"
+    elif _has_passing_name(error):
+        yield max(_chain(error), key=len)  # which names the host, as openai's own does not
     else:
         yield str(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import socket
 import time
 import uuid
 from collections.abc import Callable
@@ -150,6 +151,16 @@ async def test_a_refused_key_is_named_but_never_shown(
     for key in ("my-own-secret-value", OPENAI_KEY):
         assert key not in repr(raised.value)
     assert raised.value.__cause__ is None
+
+
+async def test_a_server_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{port}/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", OPENAI_KEY)
+    monkeypatch.setattr(attempts, "_backoff", lambda state: 0)
+    with pytest.raises(ModelUnavailable, match=rf"127\.0\.0\.1:{port}.*\(3 attempts\)"):
+        await ask()
 
 
 async def test_an_answer_that_does_not_come_is_given_up(
