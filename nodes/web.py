@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import importlib
 import os
-import ssl
-from collections.abc import Mapping
-from functools import cache
-from types import ModuleType
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -19,14 +13,11 @@ from ragweave.models.budget import ledger_of
 from ragweave.nodes.asking import ask_person
 from ragweave.nodes.events import decided, emit
 from ragweave.nodes.rewrite import short_query
-from ragweave.nodes.sources import traced_documents
-from ragweave.nodes.tracing import traced_search
+from ragweave.nodes.tavily_search import tavily_search
 from ragweave.state.context import context_of
 from ragweave.state.crag import CragContext, CragState
-from ragweave.state.records import Source
 
 SEARCH_SECONDS = 20.0
-MAX_RESULT_CHARACTERS = 8_000
 
 
 class WebQueryApproval(BaseModel):
@@ -76,7 +67,7 @@ async def search_web(state: CragState, runtime: Runtime[CragContext]) -> dict[st
     seconds = min(SEARCH_SECONDS, ledger_of(state).remaining(context))
     try:
         async with asyncio.timeout(seconds):
-            results = await tavily_search(query, context.web_results)
+            results = await tavily_search(query, context.web_results, seconds=SEARCH_SECONDS)
     except Exception as error:  # Tavily's own errors, httpx's, and whatever its answer breaks
         warning = _failure(error)
         emit(state, runtime, "searched_web", query=query, count=0)
@@ -92,60 +83,6 @@ async def search_web(state: CragState, runtime: Runtime[CragContext]) -> dict[st
         "decisions": decided("search_web", "searched", reason),
         "warnings": [f"{empty} web results had no text and were left out."] if empty else [],
     }
-
-
-@traced_search("tavily_search", documents=traced_documents)
-async def tavily_search(query: str, count: int) -> list[Source]:
-    """One Tavily search: a source for each result, with empty text where it had none.
-
-    The key and, for a proxy, the address come from TAVILY_API_KEY and TAVILY_BASE_URL.
-    """
-    tavily, httpx, tls = await asyncio.to_thread(_web_modules)
-    base_url = os.environ.get("TAVILY_BASE_URL") or None
-    async with httpx.AsyncClient(verify=tls) as http:
-        client = tavily.AsyncTavilyClient(
-            api_key=os.environ["TAVILY_API_KEY"], api_base_url=base_url, client=http
-        )
-        answer = await client.search(query, max_results=count, timeout=SEARCH_SECONDS)
-    return [_source(result) for result in _results(answer)][:count]
-
-
-@cache
-def _web_modules() -> tuple[ModuleType, ModuleType, ssl.SSLContext]:
-    """What a search needs and what blocks: two imports, and a TLS context that takes 30 ms."""
-    modules = [importlib.import_module(name) for name in ("tavily", "httpx")]
-    return modules[0], modules[1], ssl.create_default_context()
-
-
-def _results(answer: object) -> list[object]:
-    results = answer.get("results") if isinstance(answer, Mapping) else None
-    if not isinstance(results, list):
-        raise ValueError("Tavily's answer has no list of results")
-    return results
-
-
-def _source(given: object) -> Source:
-    result: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
-    url, title, score = (result.get(name) for name in ("url", "title", "score"))
-    content = result.get("content")
-    text = content.strip()[:MAX_RESULT_CHARACTERS] if isinstance(content, str) else ""
-    url = url if isinstance(url, str) and url.startswith(("http://", "https://")) else None
-    identity = hashlib.sha256((url or text).encode()).hexdigest()[:16]
-    return Source(
-        number=0,
-        id=f"web:{identity}",
-        document_id=url or f"web:{identity}",
-        text=text,
-        title=title if isinstance(title, str) else None,
-        url=url,
-        path=None,
-        page=None,
-        start=0,
-        end=len(text),
-        score=float(score) if isinstance(score, int | float) else None,
-        score_kind="web",
-        metadata={},
-    )
 
 
 def _failure(error: Exception) -> str:

@@ -16,7 +16,8 @@ from typing_extensions import TypedDict
 
 from ragweave.models.calls import ask_text
 from ragweave.models.embedding import embed_query
-from ragweave.nodes.web import tavily_search, web_is_configured
+from ragweave.nodes.tavily_search import tavily_search
+from ragweave.nodes.web import SEARCH_SECONDS, web_is_configured
 from ragweave.state.context import DEFAULT_INDEX, RagContext
 from ragweave.state.errors import RagweaveError
 from ragweave.stores import open_index
@@ -170,7 +171,7 @@ async def _web_search() -> Check:
             fix="Set TAVILY_API_KEY.",
         )
     try:
-        found = await tavily_search("ragweave", 1)
+        found = await tavily_search("ragweave", 1, seconds=SEARCH_SECONDS)
     except Exception as error:  # Tavily's own errors and httpx's
         return Check(
             name="web search",
