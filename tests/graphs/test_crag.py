@@ -379,6 +379,22 @@ async def test_each_web_page_is_one_source(
     ]
 
 
+async def test_questions_share_a_connection_to_the_web(
+    library: Library, openai_stub: OpenAIStub, tavily_stub: TavilyStub
+) -> None:
+    openai_stub.script = by_schema(
+        ANSWER,
+        DocumentGrade=IRRELEVANT,
+        SearchQuery=REWRITTEN,
+        DocumentGrades=grades("relevant"),
+    )
+    tavily_stub.search = lambda _: WEB
+    settings = context(await library(TEXTS))
+    for _ in range(3):
+        assert (await run(build(), QUESTION, settings)).output["status"] == "answered"
+    assert (len(tavily_stub.calls), tavily_stub.connections) == (3, 1)
+
+
 async def test_without_a_key_the_web_is_left_alone(
     library: Library, openai_stub: OpenAIStub
 ) -> None:

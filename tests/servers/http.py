@@ -87,6 +87,8 @@ class StubServer(ABC):
         self.calls: list[Call] = []
         self.in_flight = 0
         self.max_in_flight = 0
+        self.connections = 0
+        """How many were opened so far."""
         self._lock = Lock()
         self._connections: set[socket.socket] = set()
         self._server = _Server(self)
@@ -124,6 +126,7 @@ class StubServer(ABC):
 
     def _opened(self, connection: socket.socket) -> None:
         with self._lock:
+            self.connections += 1
             self._connections.add(connection)
 
     def _closed(self, connection: socket.socket) -> None:
