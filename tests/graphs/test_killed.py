@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 
 from tests.graphs import kill_program
+from tests.graphs.killing import kill
 from tests.graphs.techniques import ANSWER, TECHNIQUES, THOROUGH, script
 from tests.servers import Answer, OpenAIStub
 
 LATENCY = 0.1
 """Seconds that the model takes to answer."""
-STORING = 0.3
-"""Seconds after an answer was sent within which it may not have been stored yet."""
 
 Start = Callable[[int], subprocess.Popen[str]]
 
@@ -60,14 +59,6 @@ def go(process: subprocess.Popen[str]) -> None:
     assert process.stdin is not None
     process.stdin.write("go\n")
     process.stdin.flush()
-
-
-def kill(process: subprocess.Popen[str], stub: OpenAIStub) -> int:
-    """Kill a process; how many of its calls may not have been stored."""
-    now = time.monotonic()
-    process.kill()
-    process.communicate()
-    return sum(call.ended is None or call.ended > now - STORING for call in stub.calls)
 
 
 def check(completed: str) -> None:

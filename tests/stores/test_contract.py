@@ -637,7 +637,7 @@ async def test_a_filter_that_does_not_fit_is_refused(catalogue: Index) -> None:
 @pytest.mark.parametrize("mode", ["vector", "keyword", "hybrid"])
 async def test_k_parents_where_one_has_501_of_the_best_chunks(made: Index, mode: Any) -> None:
     big = [
-        chunk(f"big{number}", "apple apple", [1.0, number / 10_000, 0.0], parent_id="big")
+        chunk(f"big{number}", "apple apple", [1.0, number / 1_000, 0.0], parent_id="big")
         for number in range(501)
     ]
     small = [
