@@ -91,7 +91,7 @@ def ledger_of(state: Mapping[str, Any]) -> Ledger:
 def reached(limit: str, context: RagContext, used: float, *, text: str = "") -> BudgetReached:
     """The error for a limit of the context that has been reached."""
     return BudgetReached(
-        f"The budget is spent: {limit} is {getattr(context, limit):g}, {used:g} used. "
+        f"The budget is spent: {limit} is {getattr(context, limit):g}. "  # one text for all nodes
         f"Raise {limit} to let the run go on.",
         limit=limit,
         used=used,

@@ -26,8 +26,8 @@ from langgraph.constants import TAG_NOSTREAM
 from pydantic import BaseModel
 
 from ragweave.models.attempts import Call
-from ragweave.models.faults import ParameterRefused, faults_of
-from ragweave.models.parsing import Unfit, answer_text, finish_reason, parse
+from ragweave.models.faults import ParameterRefused, Transient, faults_of
+from ragweave.models.parsing import Unfit, answer_text, broken_off, finish_reason, parse
 from ragweave.models.registry import chat_model
 from ragweave.models.thoughts import ThoughtFilter
 from ragweave.models.wire import in_words, is_openai, structured, unstreamed, unsupported
@@ -130,12 +130,22 @@ async def stream_text(
     if is_openai(chat) and (model, "stream_options") not in refused:
         try:
             message = await _stream(call, chat, messages, on_text, stream_usage=True)
-            return _reply(call, call.said, message)
+            return _whole_reply(call, message)
         except ParameterRefused:
             refused.add((model, "stream_options"))
     options = {"stream_usage": False} if is_openai(chat) else {}
     message = await _stream(call, chat, messages, on_text, **options)
-    return _reply(call, call.said, message)
+    return _whole_reply(call, message)
+
+
+def _whole_reply(call: Call, message: AIMessage) -> Reply[str]:
+    """The reply of a streamed answer that was said to its end."""
+    reply = _reply(call, call.said, message)
+    if reason := broken_off(message):
+        raise ModelUnavailable(
+            f"{call.model}: the answer broke off ({reason}).", text=call.said, usage=call.usage
+        )
+    return reply
 
 
 def _reply(call: Call, text: str, message: AIMessage) -> Reply[str]:
@@ -209,7 +219,10 @@ async def _stream(
                 received.append(piece)
                 show(thoughts.feed(piece.text))
         show(thoughts.close())
-        return _whole(received)
+        message = _whole(received)
+        if not call.said.strip() and finish_reason(message) in (None, "stop"):
+            raise Transient(f"{call.model} gave an empty answer")
+        return message
 
     return await call.make(messages, request)
 

@@ -55,6 +55,16 @@ def finish_reason(message: AIMessage) -> str | None:
     return next((reason for reason in reasons if reason), None)
 
 
+def broken_off(message: AIMessage) -> str | None:
+    """Why a text is not all that its model wanted to say; None if it is, as far as is known."""
+    reason = finish_reason(message)
+    if reason in _CUT_OFF:
+        return reason
+    # OpenAI's protocol always gives a reason: without one, the connection was closed too early.
+    provider = message.response_metadata.get("model_provider")
+    return "no end was sent" if provider == "openai" and not reason else None
+
+
 def answer_text(message: AIMessage) -> str:
     """What a model wrote, be it as text or as the arguments of a tool, without its thoughts."""
     arguments = [str(call["args"]) for call in _calls(message)]

@@ -66,15 +66,15 @@ def read_question(state: Mapping[str, Any]) -> tuple[str, list[AnyMessage], list
     newer than it, unless the caller gave another question along with it.
 
     Raises:
-        InvalidQuestion: there is none, or it is too long.
+        InvalidQuestion: there is none, it is no text, or it is too long.
     """
     messages: list[AnyMessage] = list(state.get("messages") or [])
-    given = (state.get("question") or "").strip()
+    given = _text(state.get("question") or "")
     stale = given == (state.get("settings") or {}).get("asked")
     waiting = bool(messages) and isinstance(messages[-1], HumanMessage)
     question, history, asked = given, messages, list[AnyMessage]()
-    if waiting and (not given or stale or given == messages[-1].text.strip()):
-        question, history = messages[-1].text.strip(), messages[:-1]
+    if waiting and (not given or stale or given == _text(messages[-1].text)):
+        question, history = _text(messages[-1].text), messages[:-1]
     else:
         asked = [HumanMessage(given)]
     if not question:
@@ -87,6 +87,13 @@ def read_question(state: Mapping[str, Any]) -> tuple[str, list[AnyMessage], list
             f"{MAX_QUESTION_CHARACTERS:,} are allowed. Put long texts into the index instead."
         )
     return question, history, asked
+
+
+def _text(given: object) -> str:
+    """What was given, without what no encoding can carry (halves of surrogate pairs)."""
+    if not isinstance(given, str):
+        raise InvalidQuestion(f"The question must be text, not {type(given).__name__}.")
+    return given.encode("utf-8", "replace").decode("utf-8").strip()
 
 
 def turns(messages: Sequence[AnyMessage]) -> list[AnyMessage]:

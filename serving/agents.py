@@ -19,6 +19,7 @@ from typing_extensions import TypedDict
 
 from ragweave.serving import blocking
 from ragweave.serving.answer import Answer, place
+from ragweave.serving.searchable import expect_searchable
 from ragweave.serving.techniques import (
     DEFAULT_TECHNIQUE,
     TECHNIQUES,
@@ -162,6 +163,7 @@ def _asking(technique: str, settings: Mapping[str, Any]) -> Ask:
     context = settled(context_type(graph), settings, f"setting of {technique}")
 
     async def ask(given: Input, show: Show) -> Answer:
+        await expect_searchable(technique, settings)  # an agent would take "no evidence" for a fact
         state: Mapping[str, Any] = {}
         parts: Any = graph.astream(given, context=context, stream_mode=["custom", "values"])
         async for mode, part in parts:

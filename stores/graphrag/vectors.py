@@ -8,7 +8,6 @@ longer than reading everything else.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -70,7 +69,6 @@ def _from_lancedb(path: Path, name: str) -> VectorTable | None:
     table = next((f.stem for f in folders if f.stem.replace(".", "_").endswith(name)), None)
     if table is None:
         return None
-    os.environ.setdefault("LANCE_LOG", "error")
     import lancedb
 
     rows = lancedb.connect(path.absolute()).open_table(table).to_arrow()

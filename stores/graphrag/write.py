@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -139,7 +138,6 @@ def write_vectors(folder: Path, table: Embedded, vectors: Mapping[str, Sequence[
     """Write the vectors of a table into the folder's LanceDB, in place of those there."""
     for stale in (folder / f"embeddings.{NAMES[table]}.parquet", folder / "vectors.npz"):
         stale.unlink(missing_ok=True)
-    os.environ.setdefault("LANCE_LOG", "error")
     import lancedb
 
     database = lancedb.connect((folder / "lancedb").absolute())

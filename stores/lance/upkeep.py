@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from datetime import timedelta
 
 from lancedb.index import FTS, BTree, HnswSq, IndexConfig
@@ -19,6 +20,9 @@ _FRESH_SHARE = 0.05
 _MANY_VERSIONS = 32
 _MANY_SEGMENTS = 8
 _SHORTEST_RETENTION = 120.0
+
+_CONFLICT = "commit conflict"
+"""Of LanceDB's words for what another process has changed at the same time."""
 
 _LOOKED_UP = ("id", "document_id", "parent_id")
 
@@ -63,13 +67,22 @@ async def optimize_chunks(table: AsyncTable, longest_read: float) -> None:
 async def optimize_table(table: AsyncTable, longest_read: float) -> None:
     """Merge small files, refresh the indexes there are, and drop versions nobody reads."""
     retention = timedelta(seconds=max(_SHORTEST_RETENTION, 2 * longest_read))
-    await table.optimize(cleanup_older_than=retention)
+    await _unless_others_do(table.optimize(cleanup_older_than=retention))
+
+
+async def _unless_others_do(work: Awaitable[object]) -> None:
+    """Upkeep can wait: where another process changes the same files, the next run does it."""
+    try:
+        await work
+    except (RuntimeError, OSError) as error:
+        if _CONFLICT not in str(error).lower():
+            raise
 
 
 async def _build_large_indexes(table: AsyncTable, rows: int) -> None:
     for name in _LOOKED_UP:
         if not await _index(table, name):
-            await table.create_index(name, config=BTree())
+            await _unless_others_do(table.create_index(name, config=BTree()))
     index = await _index(table, VECTOR)
     if index is None or _is_outgrown(index, rows):
         config = HnswSq(
@@ -78,7 +91,7 @@ async def _build_large_indexes(table: AsyncTable, rows: int) -> None:
             m=16,
             ef_construction=100,
         )
-        await table.create_index(VECTOR, config=config)
+        await _unless_others_do(table.create_index(VECTOR, config=config))
 
 
 def _is_outgrown(index: IndexConfig, rows: int) -> bool:

@@ -116,6 +116,21 @@ async def test_two_calls_at_once_are_kept_apart_and_shown(library: Library) -> N
     assert results(kept)[0].artifact == brass.artifact
 
 
+@pytest.fixture
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("empty_folder")
+async def test_an_agent_is_told_that_there_is_no_index_yet() -> None:
+    agent = create_agent(
+        ScriptedAgentModel(calls=[("ask_crag", {"question": WEIGHT})]), [as_tool()]
+    )
+    (missing,) = results(await agent.ainvoke(ASKED))
+    assert missing.status == "error"
+    assert "`ragweave ingest PATH` makes one" in missing.text
+
+
 async def test_what_goes_wrong_is_told_to_the_agent(library: Library, tmp_path: Path) -> None:
     nowhere = as_tool("crag", index=f"lance:{tmp_path}/nowhere")
     there = as_tool("crag", name="ask", index=await library(LAMPS))

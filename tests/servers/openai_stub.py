@@ -20,7 +20,7 @@ class Answer:
     """What the model says, and how."""
 
     text: str = ""
-    finish_reason: str = "stop"
+    finish_reason: str | None = "stop"
     usage: bool = True
     """Whether the server reports tokens; it counts words."""
     latency: float = 0

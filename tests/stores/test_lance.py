@@ -282,6 +282,17 @@ async def test_a_large_index_is_not_rebuilt_for_a_small_write(index: LanceIndex)
     assert (after.index_uuid, after.num_unindexed_rows) == (built, 1)
 
 
+async def test_upkeep_gives_way_to_that_of_another_process(
+    index: LanceIndex, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    others = [LanceIndex(tmp_path / "index") for _ in range(3)]
+    for number in range(40):
+        await index.upsert([chunk(number)])
+    await asyncio.gather(*(each.optimize() for each in (index, *others)))
+    assert await index.count() == 40
+    assert "commit conflict" not in capfd.readouterr().err
+
+
 async def test_old_versions_and_small_files_go(
     index: LanceIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -318,9 +318,10 @@ async def test_a_slow_stream_has_time_for_each_piece(
     ],
 )
 async def test_thoughts_are_not_part_of_an_answer(
-    openai_stub: OpenAIStub, text: str, shown: str
+    openai_stub: OpenAIStub, monkeypatch: pytest.MonkeyPatch, text: str, shown: str
 ) -> None:
-    openai_stub.say(text, text)
+    monkeypatch.setattr(attempts, "_backoff", lambda state: 0)
+    openai_stub.script = lambda request: text
     pieces: list[str] = []
     if not shown:
         with pytest.raises(ModelUnavailable, match="empty answer"):
@@ -339,6 +340,26 @@ async def test_an_empty_answer_is_none(openai_stub: OpenAIStub) -> None:
         await stream(lambda text: None)
     assert raised.value.usage is not None
     assert raised.value.usage["calls"] == 1
+
+
+async def test_a_streamed_answer_that_is_empty_is_asked_for_again(
+    openai_stub: OpenAIStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "_backoff", lambda state: 0)
+    openai_stub.say("", "one two")
+    assert (await stream(lambda text: None)).value == "one two"
+
+
+@pytest.mark.parametrize("ending", ["length", None])
+async def test_an_answer_without_its_end_is_not_taken_for_whole(
+    openai_stub: OpenAIStub, ending: str | None
+) -> None:
+    openai_stub.say(Answer("one two three", finish_reason=ending))
+    with pytest.raises(ModelUnavailable, match="the answer broke off") as raised:
+        await stream(lambda text: None)
+    assert raised.value.text == "one two three"
+    assert raised.value.usage is not None
+    assert raised.value.usage["output_tokens"] > 0
 
 
 async def test_a_fault_of_the_listener_is_not_the_models(openai_stub: OpenAIStub) -> None:

@@ -50,6 +50,15 @@ def test_an_empty_question_is_refused(state: dict[str, Any]) -> None:
         read_question(state)
 
 
+def test_a_question_that_is_no_text_is_refused() -> None:
+    with pytest.raises(InvalidQuestion, match="must be text, not int"):
+        read_question({"question": 5})
+
+
+def test_half_a_character_is_replaced() -> None:
+    assert read_question({"question": "dead \ud800?"})[0] == "dead ??"
+
+
 def test_a_question_that_is_too_long_is_refused() -> None:
     with pytest.raises(InvalidQuestion, match=r"1,000,000 characters; at most 32,000"):
         read_question({"question": "x" * 1_000_000})
