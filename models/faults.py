@@ -33,6 +33,8 @@ _OPTIONAL_PARAMETERS = {
 _CONTENT_REFUSED = ("content_filter", "content management policy", "context_length_exceeded")
 _PASSING_NAMES = ("ConnectionError", "TransportError", "Timeout", "TimeoutError")
 """How httpx and the providers' packages name what breaks a connection."""
+_NOTHING_STREAMED = "No generation chunks were returned"
+"""LangChain's words for a stream without events, such as a web page."""
 _OUT_OF_QUOTA = "insufficient_quota"
 _SECRET_VARIABLE = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|tvly|hf)[-_][\w*.-]{6,}")
@@ -171,6 +173,8 @@ def _messages(error: Exception) -> Iterator[str]:
             yield f"({body['code']})"
     elif isinstance(error, TimeoutError) and not str(error):
         yield "no answer in time"
+    elif _NOTHING_STREAMED in str(error):
+        yield "the server sent nothing to read; OPENAI_BASE_URL usually ends in /v1"
     elif _has_passing_name(error):
         yield max(_chain(error), key=len)  # which names the host, as openai's own does not
     else:

@@ -163,6 +163,15 @@ async def test_a_server_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPat
         await ask()
 
 
+async def test_an_address_that_answers_with_a_page_is_doubted(
+    openai_stub: OpenAIStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "_backoff", lambda state: 0)
+    openai_stub.script = lambda request: Json(raw="<html>Welcome</html>")
+    with pytest.raises(ModelUnavailable, match="OPENAI_BASE_URL usually ends in /v1"):
+        await stream(lambda text: None)
+
+
 async def test_an_answer_that_does_not_come_is_given_up(
     openai_stub: OpenAIStub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
