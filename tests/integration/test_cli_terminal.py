@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -81,11 +82,18 @@ class Terminal:
         os.write(self._master, text.encode())
 
     def interrupt(self) -> None:
-        self._process.send_signal(signal.SIGINT)
+        """Press Ctrl-C; again, if it came in the moment before a read, where Python misses it."""
+        for _ in range(3):
+            self._process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=10)
+                return
 
-    def end(self) -> int:
-        while self._read(30):
-            pass
+    def end(self, seconds: float = 120) -> int:
+        deadline = time.monotonic() + seconds
+        while self._read(1):
+            if time.monotonic() > deadline:
+                self._process.kill()
         code = self._process.wait(timeout=30)
         os.close(self._master)
         return code
