@@ -10,8 +10,8 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ragweave.models.budget import ledger_of
-from ragweave.nodes.drift.tree import ROOT, current, same_query, suggested
-from ragweave.nodes.events import decided, emit
+from ragweave.nodes.drift.tree import ROOT, announce, current, same_query, suggested
+from ragweave.nodes.events import decided
 from ragweave.nodes.graph_search.access import searchable_graph
 from ragweave.nodes.node import Node
 from ragweave.nodes.query_list import parse_queries
@@ -67,7 +67,7 @@ def rank_follow_ups(ranking: Ranking = by_score_and_similarity) -> Node:
         vectors, warnings = await _vectors([*actions.values(), *pool], context, state)
         chosen = await asyncio.to_thread(_choose, pool, actions, vectors, ranking, room, context)
         for action in chosen:
-            _announce(state, runtime, action)
+            announce(state, runtime, action)
         pending = sum(action["status"] == "pending" for action in chosen)
         reason = f"{pending} of {len(pool)} questions are worth searching."
         return {
@@ -219,16 +219,3 @@ class _Similarity:
         if one not in self._places or other not in self._places:
             return 0.0
         return self._cosines[self._places[one]][self._places[other]]
-
-
-def _announce(state: DriftState, runtime: Runtime[DriftContext], action: Action) -> None:
-    emit(
-        state,
-        runtime,
-        "follow_up",
-        id=action["id"],
-        parent_id=action["parent_id"],
-        query=action["query"],
-        status=action["status"],
-        score=action["score"],
-    )

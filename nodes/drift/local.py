@@ -10,7 +10,8 @@ from ragweave.models.budget import ledger_of
 from ragweave.models.calls import ask_structured
 from ragweave.models.drift_schemas import LocalAnswer, salvage
 from ragweave.models.prompt import Section, prompt, question_section, sources_section
-from ragweave.nodes.events import emit, failed
+from ragweave.nodes.drift.tree import announce
+from ragweave.nodes.events import failed
 from ragweave.nodes.graph_search.access import search_records, searchable_graph
 from ragweave.nodes.language import named_language
 from ragweave.state.context import context_of
@@ -96,14 +97,5 @@ GENERAL_KNOWLEDGE = (
 def _done(
     state: LocalState, runtime: Runtime[DriftContext], action: Action, update: dict[str, Any]
 ) -> dict[str, Any]:
-    emit(
-        state,
-        runtime,
-        "follow_up",
-        id=action["id"],
-        parent_id=action["parent_id"],
-        query=action["query"],
-        status=action["status"],
-        score=action["score"],
-    )
+    announce(state, runtime, action)
     return {"actions": [action], **update}

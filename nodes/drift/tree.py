@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from langgraph.runtime import Runtime
+
+from ragweave.nodes.events import emit
 from ragweave.state.drift import Action, Edge, Tree
 
 ROOT = "0"
@@ -64,3 +68,17 @@ def tree_of(actions: Sequence[Action]) -> Tree:
         if node["parent_id"] is not None
     ]
     return Tree(nodes=nodes, edges=edges)
+
+
+def announce(state: Mapping[str, Any], runtime: Runtime[Any], action: Action) -> None:
+    """Emit what has become of a follow-up question."""
+    emit(
+        state,
+        runtime,
+        "follow_up",
+        id=action["id"],
+        parent_id=action["parent_id"],
+        query=action["query"],
+        status=action["status"],
+        score=action["score"],
+    )
