@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
@@ -37,6 +37,7 @@ from ragweave.stores.base import (
 from ragweave.stores.documents import to_chunk, to_document
 from ragweave.stores.loop_thread import LoopThread
 from ragweave.stores.registry import open_index
+from ragweave.stores.relevance import with_cosines
 
 T = TypeVar("T")
 
@@ -46,6 +47,7 @@ class RagweaveVectorStore(VectorStore):
 
     Searches take `filter` (see `ragweave.stores.base.Filters`), and `mode`, `alpha` and `fusion`
     for keyword and hybrid search; a similarity search goes by vectors alone unless told otherwise.
+    Relevance scores, and the `score_threshold` held against them, are cosines in every mode.
     """
 
     def __init__(
@@ -253,8 +255,17 @@ class RagweaveVectorStore(VectorStore):
         near = self._search_vectors(_spec(fetch_k, vector=embedding, **kwargs))
         return _diverse(await self._thread.arun(near), embedding, k, lambda_mult)
 
-    def _select_relevance_score_fn(self) -> Callable[[float], float]:
-        return lambda score: max(0.0, score)
+    def _similarity_search_with_relevance_scores(
+        self, query: str, k: int = 4, **kwargs: Any
+    ) -> list[tuple[Document, float]]:
+        spec = _spec(k, text=query, vector=self._embedding.embed_query(query), **kwargs)
+        return self._thread.run(self._relevant(spec))
+
+    async def _asimilarity_search_with_relevance_scores(
+        self, query: str, k: int = 4, **kwargs: Any
+    ) -> list[tuple[Document, float]]:
+        spec = _spec(k, text=query, vector=await self._embedding.aembed_query(query), **kwargs)
+        return await self._thread.arun(self._relevant(spec))
 
     # --- on the index's own loop --------------------------------------------------------------
 
@@ -283,6 +294,12 @@ class RagweaveVectorStore(VectorStore):
     async def _search(self, spec: SearchSpec) -> list[Hit]:
         return await (await self._open()).search(spec)
 
+    async def _relevant(self, spec: SearchSpec) -> list[tuple[Document, float]]:
+        """Documents with their cosines; LangChain's relevance ends at 0, so less counts as 0."""
+        index = await self._open()
+        near = await with_cosines(index, await index.search(spec), spec.vector or [])
+        return [(to_document(hit.chunk), max(0.0, cosine)) for hit, cosine in near]
+
     async def _search_vectors(self, spec: SearchSpec) -> list[Chunk]:
         index = await self._open()
         hits = await index.search(spec)
@@ -292,10 +309,10 @@ class RagweaveVectorStore(VectorStore):
 class RagweaveRetriever(BaseRetriever):
     """An index as a LangChain retriever, so that a trace shows what was retrieved.
 
-    Each document's metadata has `score` and `score_kind` besides.
+    Each document's metadata has `score` and `score_kind` besides. Unknown settings are refused.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     index: Any
     """Index string, registered name, or an index object (which is not closed here)."""
@@ -306,11 +323,16 @@ class RagweaveRetriever(BaseRetriever):
     alpha: float = Field(default=0.25, ge=0, le=1)
     fusion: Fusion = "relative"
     filters: dict[str, Any] = Field(default_factory=dict)
+    score_threshold: float | None = Field(default=None, ge=-1, le=1)
+    """Cosine to the question below which a document is left out, in every mode; needs
+    `embeddings`."""
     tenant: str | None = None
     _thread: LoopThread = PrivateAttr(default_factory=LoopThread)
 
     def model_post_init(self, context: Any, /) -> None:
         """Have the loop end when this is no longer used."""
+        if self.score_threshold is not None and self.embeddings is None:
+            raise ValueError("A score_threshold is a cosine: give embeddings too.")
         weakref.finalize(self, self._thread.close)
 
     def close(self) -> None:
@@ -344,10 +366,11 @@ class RagweaveRetriever(BaseRetriever):
             fusion=self.fusion,
             filters=self.filters,
         )
-        return [
-            to_document(hit.chunk, score=hit.score, score_kind=hit.kind)
-            for hit in await index.search(spec)
-        ]
+        hits = await index.search(spec)
+        if self.score_threshold is not None:
+            near = await with_cosines(index, hits, vector or [])
+            hits = [hit for hit, cosine in near if cosine >= self.score_threshold]
+        return [to_document(hit.chunk, score=hit.score, score_kind=hit.kind) for hit in hits]
 
 
 def _chunks(

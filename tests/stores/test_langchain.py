@@ -13,13 +13,15 @@ import pytest
 from blockbuster import BlockBuster
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
+from pydantic import ValidationError
 
-from ragweave.state.errors import IndexSchemaMismatch, WriteFailed
+from ragweave.state.errors import IndexFailure, IndexSchemaMismatch, WriteFailed
 from ragweave.stores import open_index
 from ragweave.stores.base import Chunk, IndexSpec, SearchSpec
 from ragweave.stores.lance.index import LanceIndex
 from ragweave.stores.langchain import RagweaveRetriever, RagweaveVectorStore
 from ragweave.stores.registry import aclose_all
+from ragweave.stores.retriever import RetrieverIndex
 
 TEXTS = ["red apple", "red apples", "green pear", "blue whale"]
 
@@ -181,6 +183,36 @@ def test_retriever(store: RagweaveVectorStore, name: str) -> None:
     words = RagweaveRetriever(index=name, mode="keyword")
     assert ids(words.invoke("whale")) == ["d"]
     words.close()
+
+
+def test_settings_of_the_retriever_are_not_passed_over(name: str) -> None:
+    """A misspelt setting looked like one that works."""
+    with pytest.raises(ValidationError, match="treshold"):
+        RagweaveRetriever(index=name, embeddings=Letters(), score_treshold=0.5)  # type: ignore[call-arg]
+    with pytest.raises(ValidationError, match="give embeddings too"):
+        RagweaveRetriever(index=name, mode="keyword", score_threshold=0.5)
+
+
+async def test_a_threshold_holds_for_the_asynchronous_methods(store: RagweaveVectorStore) -> None:
+    found = await store.asimilarity_search_with_relevance_scores(
+        "red apple", mode="hybrid", score_threshold=0.99
+    )
+    assert [(document.id, score > 0.99) for document, score in found] == [("a", True), ("b", True)]
+    retriever = store.as_retriever(
+        search_type="similarity_score_threshold",
+        search_kwargs={"score_threshold": 0.99, "mode": "keyword"},
+    )
+    assert ids(await retriever.ainvoke("apple pear")) == []
+
+
+def test_a_retriever_of_others_has_no_relevance(store: RagweaveVectorStore) -> None:
+    """Its scores may mean anything, and it gives no vectors to tell by."""
+    index = RetrieverIndex(store.as_retriever())
+    with (
+        RagweaveVectorStore(index, Letters()) as other,
+        pytest.raises(IndexFailure, match="no vectors to tell relevance by"),
+    ):
+        other.similarity_search_with_relevance_scores("apple")
 
 
 def test_threads_end_with_their_owner(name: str) -> None:
