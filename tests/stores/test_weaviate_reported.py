@@ -6,16 +6,18 @@ import asyncio
 import math
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import Any, ClassVar
 
+import grpc
 import pytest
 from blockbuster import BlockBuster
-from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
-from ragweave.state.errors import WriteFailed
-from ragweave.stores.base import Chunk, IndexSpec, SearchSpec
-from ragweave.stores.langchain import RagweaveVectorStore
+from ragweave.state.errors import IndexTimeout, WriteFailed
+from ragweave.stores.base import Chunk, IndexSpec, SearchMode, SearchSpec
+from ragweave.stores.langchain import RagweaveRetriever, RagweaveVectorStore
 from ragweave.stores.weaviate.index import WeaviateIndex
+from tests.weaviate_double import Fault, WeaviateDouble
 from tests.weaviate_fixtures import NewIndex
 
 SPEC = IndexSpec(dimension=2, embeddings="test", fields={"word": "text"})
@@ -41,6 +43,37 @@ async def test_a_failed_write_is_an_error_not_a_line_in_a_log(new_index: NewInde
         await index.upsert([chunk("a"), chunk("b", vector=[1.0]), chunk("c")])
     assert list(raised.value.failed) == ["b"]
     assert [found.id for found in await index.get(["a", "b", "c"])] == ["a", "c"]
+    await index.aclose()
+
+
+@pytest.mark.parametrize("carried_out", [False, True])
+async def test_a_batch_whose_deadline_passed_is_written_again(
+    weaviate_double: WeaviateDouble, carried_out: bool
+) -> None:
+    """A batch met DEADLINE_EXCEEDED and ended the run (weaviate#8017). Here it is sent again, and
+    as ids are fixed it does not matter whether the server had stored it after all."""
+    index = await opened(weaviate_double.url)
+    late = Fault(code=grpc.StatusCode.DEADLINE_EXCEEDED, carried_out=carried_out)
+    weaviate_double.fail("BatchObjects", late)
+    assert (await index.upsert([chunk(str(at)) for at in range(300)])).ok == 300
+    assert await index.count() == 300
+    assert len(weaviate_double.calls_of("BatchObjects")) == 3
+    await index.aclose()
+
+
+@pytest.mark.parametrize("carried_out", [False, True])
+async def test_a_write_whose_deadlines_all_pass_says_so_and_can_be_repeated(
+    weaviate_double: WeaviateDouble, carried_out: bool
+) -> None:
+    """The error was that of a library of a library, and left open what was stored
+    (weaviate#8017)."""
+    index = await opened(f"{weaviate_double.url}&write_timeout=1")
+    late = Fault(code=grpc.StatusCode.DEADLINE_EXCEEDED, carried_out=carried_out)
+    weaviate_double.fail("BatchObjects", late, times=2)
+    with pytest.raises(IndexTimeout, match="write_timeout="):
+        await index.upsert([chunk("a"), chunk("b")])
+    assert (await index.upsert([chunk("a"), chunk("b")])).ok == 2
+    assert await index.count() == 2
     await index.aclose()
 
 
@@ -147,6 +180,60 @@ async def test_a_relative_score_is_not_taken_for_relevance(new_index: NewIndex) 
     assert {hit.kind for hit in cosines} == {"cosine"}
     assert all(abs(hit.score) < 0.2 for hit in cosines)
     await index.aclose()
+
+
+class Directions(Embeddings):
+    """Vectors of a few known texts."""
+
+    KNOWN: ClassVar = {
+        "a red fox": [1.0, 0.1],
+        "a red fox of the card game": [0.6, 0.8],
+        "a hen": [0.1, 1.0],
+        "red fox": [1.0, 0.0],
+        "whale": [0.0, -1.0],
+    }
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [self.embed_query(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.KNOWN[text]
+
+
+@pytest.mark.parametrize("mode", ["vector", "keyword", "hybrid"])
+def test_a_score_threshold_means_the_same_in_every_search(
+    new_index: NewIndex, mode: SearchMode
+) -> None:
+    """Hybrid search had no threshold of similarity, and its own scores cannot serve as one
+    (langchain-weaviate#204)."""
+    string, embeddings = new_index(), Directions()
+    texts = ["a red fox", "a red fox of the card game", "a hen"]
+    with RagweaveVectorStore.from_texts(texts, embeddings, index=string) as store:
+
+        def found(question: str, threshold: float) -> list[str]:
+            theirs = store.as_retriever(
+                search_type="similarity_score_threshold",
+                search_kwargs={"score_threshold": threshold, "mode": mode},
+            )
+            ours = RagweaveRetriever(
+                index=string, embeddings=embeddings, mode=mode, score_threshold=threshold
+            )
+            answers = [
+                [document.page_content for document in retriever.invoke(question)]
+                for retriever in (theirs, ours)
+            ]
+            ours.close()
+            assert answers[0] == answers[1]
+            return answers[0]
+
+        assert found("red fox", 0.9) == texts[:1]
+        assert found("red fox", 0.5) == texts[:2]
+        assert found("whale", 0.1) == []
+        relevant = store.similarity_search_with_relevance_scores("red fox", mode=mode)
+        assert {document.page_content: score for document, score in relevant[:2]} == {
+            "a red fox": pytest.approx(0.995, abs=1e-3),
+            "a red fox of the card game": pytest.approx(0.6),
+        }
 
 
 def test_a_vector_store_is_made_for_a_tenant(new_index: NewIndex) -> None:

@@ -38,6 +38,8 @@ class Fault:
     seconds: float = 0
     code: grpc.StatusCode | None = None
     text: str = "injected"
+    carried_out: bool = False
+    """The request was carried out all the same: only its answer is lost."""
 
 
 class WeaviateDouble:
@@ -115,6 +117,9 @@ class WeaviateDouble:
             raise Refused("invalid api key", 401, grpc.StatusCode.UNAUTHENTICATED)
         time.sleep(fault.seconds)
         if fault.code is not None:
+            if fault.carried_out:
+                with self._lock:
+                    answer()
             raise Refused(fault.text, 503, fault.code)
         with self._lock:
             return answer()
