@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import grpc
 import pytest
 from blockbuster import BlockBuster
+from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from ragweave.state.errors import IndexTimeout, WriteFailed
@@ -77,10 +78,14 @@ async def test_a_write_whose_deadlines_all_pass_says_so_and_can_be_repeated(
     await index.aclose()
 
 
-async def test_a_string_that_looks_like_a_date_does_not_lose_the_next(new_index: NewIndex) -> None:
-    """A guessed schema made a date of the first value, and refused every later text."""
+@pytest.mark.parametrize("first", ["2024-01-01T00:00:00Z", "0d1ca4a5-8a3e-4a8e-8b06-27a8a3b5f6a2"])
+async def test_a_string_that_looks_like_a_date_does_not_lose_the_next(
+    new_index: NewIndex, first: str
+) -> None:
+    """A guessed schema made a date of the first value, and refused every later text; the same of
+    a UUID (unstructured-ingest PR#710)."""
     index = await opened(new_index())
-    values = ["2024-01-01T00:00:00Z", "12", "not a date", "0d1ca4a5-8a3e-4a8e-8b06-27a8a3b5f6a2"]
+    values = [first, "12", "not a date", "2024-01-01", "0d1ca4a5-8a3e-4a8e-8b06-27a8a3b5f6a3"]
     await index.upsert(
         [chunk(str(at), metadata={"word": value}) for at, value in enumerate(values)]
     )
@@ -90,7 +95,8 @@ async def test_a_string_that_looks_like_a_date_does_not_lose_the_next(new_index:
 
 
 async def test_metadata_of_any_shape_comes_back(new_index: NewIndex) -> None:
-    """Keys with spaces or dots, `id`, `vector` and nested values failed or overwrote the text."""
+    """Keys with spaces or dots (llama_index#14504), `id` (weaviate-python-client#600), `vector`
+    and nested values (docling-langchain#18) failed or overwrote the text."""
     index = await opened(new_index())
     metadata = {
         "id": 1,
@@ -250,6 +256,27 @@ def test_a_vector_store_is_made_for_a_tenant(new_index: NewIndex) -> None:
             found = store.similarity_search("text", k=5)
             assert [document.page_content for document in found] == [text]
             assert store.as_retriever().invoke("text") == found
+
+
+def test_documents_keep_the_ids_that_they_were_given(new_index: NewIndex) -> None:
+    """`get_by_ids` was promised and not there (langchain-weaviate#221), and hits bore no id by
+    which records elsewhere could point to them (langchain-weaviate#226)."""
+    ids = ["invoice/7", "客户 12", "0d1ca4a5-8a3e-4a8e-8b06-27a8a3b5f6a2"]
+    with RagweaveVectorStore(new_index(), DeterministicFakeEmbedding(size=4)) as store:
+        assert store.add_texts(["one", "two", "three"], ids=ids) == ids
+        fetched = store.get_by_ids([ids[1], "unknown", ids[0]])
+        assert [(item.id, item.page_content) for item in fetched] == [
+            (ids[1], "two"),
+            (ids[0], "one"),
+        ]
+        assert {item.id for item in store.similarity_search("one", k=9)} == set(ids)
+        store.add_documents([Document("another one", id=ids[0])])
+        assert [item.page_content for item in store.get_by_ids(ids[:1])] == ["another one"]
+        [made] = store.add_documents([Document("without an id")])
+        assert [item.page_content for item in store.get_by_ids([made])] == ["without an id"]
+        assert {item.id for item in store.as_retriever().invoke("one")} == {*ids, made}
+        store.delete(ids[:2])
+        assert [item.id for item in store.get_by_ids(ids)] == ids[2:]
 
 
 @pytest.mark.slow
