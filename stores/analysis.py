@@ -13,10 +13,11 @@ are stemmed as English.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -25,6 +26,12 @@ ANALYSIS_VERSION = 1
 
 MAX_TERM_CHARACTERS = 100
 """Longer words (base64, hashes) are cut, so that every backend keeps the same term."""
+
+MOST_QUERY_TERMS = 1_000
+"""A query is cut to so many different terms: 32,000 characters of one would take seconds."""
+
+_SHORT = 300
+"""Characters whose terms take less time than a thread does to start on them."""
 
 _CJK = (
     "\u3005-\u3007\u3021-\u3029\u3031-\u3035"  # iteration marks, numerals
@@ -75,6 +82,14 @@ def terms(text: str) -> list[str]:
     return found
 
 
+async def query_terms(text: str) -> list[str]:
+    """The different terms of a query, in order: no more than `MOST_QUERY_TERMS`."""
+    # The stemmers are loaded from disk, which would block the event loop.
+    at_once = len(text) <= _SHORT and _stemmer_classes.cache_info().currsize
+    found = terms(text) if at_once else await asyncio.to_thread(terms, text)
+    return list(dict.fromkeys(found))[:MOST_QUERY_TERMS]
+
+
 def _normalized(text: str) -> str:
     if text.isascii():
         return text.lower()
@@ -98,12 +113,19 @@ def _stem(word: str) -> str:
 
 
 def _stemmer(algorithm: str) -> Any:
-    """Snowball's own Python stemmer (a PyStemmer installed beside it may have other rules).
-
-    A stemmer holds the word it works on, so each thread has its own.
-    """
+    """A stemmer holds the word it works on, so each thread has its own."""
     stemmers = _thread.__dict__.setdefault("stemmers", {})
     if algorithm not in stemmers:
-        module = import_module(f"snowballstemmer.{algorithm.lower()}_stemmer")
-        stemmers[algorithm] = getattr(module, f"{algorithm}Stemmer")()
+        stemmers[algorithm] = _stemmer_classes()[algorithm]()
     return stemmers[algorithm]
+
+
+@cache
+def _stemmer_classes() -> dict[str, Any]:
+    """Snowball's own Python stemmers (a PyStemmer installed beside them may have other rules)."""
+    algorithms = [algorithm for _, _, algorithm in _STEMMERS]
+    modules = [import_module(f"snowballstemmer.{name.lower()}_stemmer") for name in algorithms]
+    return {
+        name: getattr(module, f"{name}Stemmer")
+        for name, module in zip(algorithms, modules, strict=True)
+    }

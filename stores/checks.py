@@ -13,13 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ragweave.state.errors import IndexSchemaMismatch, InvalidSetting, WriteFailed
 from ragweave.stores.base import BUILT_IN_FIELDS, Chunk, FieldType, IndexSpec, WriteReport
 from ragweave.stores.filters import FieldValue, field_value
 
-Vector = np.ndarray[Any, np.dtype[np.float32]]
+_LONGEST, _SHORTEST = 3.4028234e38, 1.1754944e-38
+"""Lengths of a vector that single precision holds; a shorter one has no direction left."""
 
 _MAX_DEPTH = 100
 _MAX_INT_BITS = 4096
@@ -33,7 +32,7 @@ class CheckedChunk:
     """A chunk that can be stored, with the parts that its columns need."""
 
     chunk: Chunk
-    vector: Vector
+    vector: list[float]
     meta_json: str
     fields: Mapping[str, FieldValue | None]
     """Value of every declared field; None where the metadata has none."""
@@ -70,30 +69,30 @@ def check_record(record: Any, texts: Sequence[str], optional_texts: Sequence[str
     _check_columns(record, texts, optional_texts, ())
 
 
-def check_vector(vector: Sequence[float] | None, dimension: int) -> Vector:
-    """The vector in single precision.
+def check_vector(vector: Sequence[float] | None, dimension: int) -> list[float]:
+    """The vector, which single precision can hold and compare.
 
     Raises:
         ValueError: it is missing, empty, all zeros, not finite or not of `dimension` numbers.
     """
     if vector is None or len(vector) == 0:
         raise ValueError("it has no vector")
+    numbers = vector if isinstance(vector, list) else list(vector)
     try:
-        with np.errstate(over="ignore"):
-            numbers: Vector = np.asarray(vector, dtype=np.float32)
+        length = math.hypot(*numbers)
     except (TypeError, ValueError, OverflowError):
         raise ValueError("its vector does not consist of numbers") from None
-    if numbers.shape != (dimension,):
-        raise ValueError(f"its vector has {len(vector)} dimensions, the index has {dimension}")
-    if not np.isfinite(numbers).all():
+    if len(numbers) != dimension:
+        raise ValueError(f"its vector has {len(numbers)} dimensions, the index has {dimension}")
+    if not length <= _LONGEST:  # NaN compares as false
         raise ValueError("its vector holds NaN, infinite or too large numbers")
-    if not numbers.any():
+    if length < _SHORTEST:
         raise ValueError("its vector is all zeros, so it has no direction")
     return numbers
 
 
-def check_query_vector(vector: Sequence[float] | None, dimension: int, name: str) -> Vector:
-    """The vector of a search, in single precision.
+def check_query_vector(vector: Sequence[float] | None, dimension: int, name: str) -> list[float]:
+    """The vector of a search.
 
     Raises:
         IndexSchemaMismatch: it does not fit the index `name`.

@@ -23,7 +23,7 @@ import pyarrow as pa
 from lancedb.table import AsyncTable
 
 from ragweave.state.errors import IndexMissing, IndexSchemaMismatch, InvalidSetting
-from ragweave.stores.analysis import ANALYSIS_VERSION, terms
+from ragweave.stores.analysis import ANALYSIS_VERSION, query_terms
 from ragweave.stores.base import (
     Chunk,
     DocumentRecord,
@@ -196,7 +196,7 @@ class LanceIndex:
         checked, failed = await asyncio.to_thread(check_chunks, chunks, made.spec)
         for batch in batches(
             checked,
-            lambda item: item.vector.nbytes + len(item.chunk.text) + len(item.meta_json),
+            lambda item: 4 * len(item.vector) + len(item.chunk.text) + len(item.meta_json),
             most=_ROWS_AT_ONCE,
             largest=_BYTES_AT_ONCE,
         ):
@@ -340,7 +340,7 @@ class LanceIndex:
             raise InvalidSetting(f"A {spec.mode} search needs a text.")
         return Query(
             spec=spec,
-            terms=await _distinct_terms(spec.text) if by_text and spec.text else (),
+            terms=await query_terms(spec.text) if by_text and spec.text else (),
             vector=check_query_vector(spec.vector, made.dimension, self.name)
             if by_vector
             else None,
@@ -373,7 +373,3 @@ def _columns(vectors: bool) -> tuple[str, ...]:
 
 def _length(row: Mapping[str, Any]) -> int:
     return sum(len(value) for value in row.values() if isinstance(value, str))
-
-
-async def _distinct_terms(text: str) -> list[str]:
-    return list(dict.fromkeys(await asyncio.to_thread(terms, text)))

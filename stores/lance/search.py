@@ -16,12 +16,8 @@ from lancedb.table import AsyncTable
 
 from ragweave.state.records import ScoreKind
 from ragweave.stores.base import Chunk, Hit, SearchSpec
-from ragweave.stores.checks import Vector
 from ragweave.stores.fusion import LEG_DEPTH, fuse
 from ragweave.stores.lance.rows import CHUNK_COLUMNS, TERMS, one_of, to_chunk
-
-MOST_TERMS = 1_000
-"""A query is cut to so many different terms: 32,000 characters of one would take seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +27,7 @@ class Query:
     spec: SearchSpec
     terms: Sequence[str]
     """Different terms of the text; empty for a search by vector alone."""
-    vector: Vector | None
+    vector: list[float] | None
     """None for a search by keywords alone."""
     where: str | None
 
@@ -145,7 +141,7 @@ async def _vector_leg(table: AsyncTable, query: Query, where: str | None, limit:
 async def _keyword_leg(table: AsyncTable, query: Query, where: str | None, limit: int) -> _Found:
     if not query.terms:
         return _Found({}, {})
-    words = " ".join(query.terms[:MOST_TERMS])
+    words = " ".join(query.terms)
     matching = table.query().nearest_to_text(words, columns=[TERMS]).limit(limit)
     rows = await _rows(matching, where, "_score")
     return _found((row["id"], row["_score"], row["parent_id"]) for row in rows)

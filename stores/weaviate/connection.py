@@ -68,13 +68,12 @@ _by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[int, Server], 
 
 async def connect(server: Server, user: Hashable) -> WeaviateAsyncClient:
     """The running loop's client of a server, on behalf of `user` (an index)."""
-    for loop in [loop for loop in _by_loop if loop.is_closed()]:
-        del _by_loop[loop]
     connections = _by_loop.setdefault(asyncio.get_running_loop(), {})
     key = (os.getpid(), server)
     shared = connections.get(key) or connections.setdefault(key, _Shared())
     shared.users.add(user)
     if shared.client is None:
+        _forget_closed_loops()
         async with shared.making:
             if shared.client is None:
                 shared.client = await _open(server)
@@ -94,6 +93,11 @@ async def disconnect(server: Server, user: Hashable) -> None:
         _machinery.keep()
         if shared.client is not None:
             await shared.client.close()
+
+
+def _forget_closed_loops() -> None:
+    for loop in [loop for loop in _by_loop if loop.is_closed()]:
+        del _by_loop[loop]
 
 
 async def _open(server: Server) -> WeaviateAsyncClient:

@@ -257,5 +257,5 @@ class WeaviateGraph:
             LEVEL: record.level if isinstance(record, Report) else None,
         }
         vector = vectors.get(record.id)
-        given = {self._vector: check_vector(vector, dimension).tolist()} if vector else None
+        given = {self._vector: check_vector(vector, dimension)} if vector else None
         return make_row(record.id, collection, properties, given)

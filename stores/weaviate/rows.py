@@ -79,7 +79,7 @@ def chunk_row(checked: CheckedChunk, collection: str, vector: str) -> Row:
     for field, value in checked.fields.items():
         if value is not None:
             properties |= _field(field, value)
-    return make_row(chunk.id, collection, properties, {vector: checked.vector.tolist()})
+    return make_row(chunk.id, collection, properties, {vector: checked.vector})
 
 
 def parent_row(parent: Parent, collection: str) -> Row:

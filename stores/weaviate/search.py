@@ -10,7 +10,7 @@ from weaviate.classes.query import Filter, HybridFusion, MetadataQuery
 
 from ragweave.state.errors import InvalidSetting
 from ragweave.state.records import ScoreKind
-from ragweave.stores.analysis import terms
+from ragweave.stores.analysis import query_terms
 from ragweave.stores.base import Hit, IndexSpec, SearchSpec
 from ragweave.stores.checks import check_query_vector
 from ragweave.stores.fusion import LEG_DEPTH, fuse
@@ -20,9 +20,6 @@ from ragweave.stores.weaviate.schema import TERMS
 
 MAXIMUM_RESULTS = 10_000
 """What a server finds at once, unless its operator allows more."""
-
-MOST_TERMS = 1_000
-"""A query is cut to so many different terms: 32,000 characters of one would take seconds."""
 
 Scored = list[tuple[Any, float]]
 """Objects of the client with their scores, best first."""
@@ -63,8 +60,8 @@ async def prepare(spec: SearchSpec, made: IndexSpec, *, vector_name: str, index:
     condition, possible = translate(spec.filters, made.fields)
     return Query(
         spec=spec,
-        terms=await asyncio.to_thread(_distinct_terms, spec.text or "") if by_text else "",
-        vector=check_query_vector(spec.vector, made.dimension, index).tolist() if by_vector else [],
+        terms=" ".join(await query_terms(spec.text)) if by_text and spec.text else "",
+        vector=check_query_vector(spec.vector, made.dimension, index) if by_vector else [],
         vector_name=vector_name,
         condition=condition,
         possible=possible,
@@ -202,7 +199,3 @@ def _id(item: Any) -> str:
 
 def _by_id(found: Scored) -> dict[str, float]:
     return {_id(item): score for item, score in found}
-
-
-def _distinct_terms(text: str) -> str:
-    return " ".join(list(dict.fromkeys(terms(text)))[:MOST_TERMS])

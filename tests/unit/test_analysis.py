@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.stores.analysis import ANALYSIS_VERSION, MAX_TERM_CHARACTERS, terms
+from ragweave.stores.analysis import (
+    ANALYSIS_VERSION,
+    MAX_TERM_CHARACTERS,
+    MOST_QUERY_TERMS,
+    query_terms,
+    terms,
+)
 
 TERMS = {
     "The company's dogs were running": ["compani", "dog", "run"],
@@ -82,3 +88,15 @@ def test_threads_do_not_disturb_each_other() -> None:
     with ThreadPoolExecutor(8) as pool:
         together = list(pool.map(terms, words * 4))
     assert together == [terms(word) for word in words * 4]
+
+
+@pytest.mark.parametrize("question", ["Dogs and a dog, running", "Dogs and a dog, running " * 50])
+async def test_a_query_is_its_different_terms_in_order(question: str) -> None:
+    """Whether they are few enough to be found at once, or in a thread."""
+    assert await query_terms(question) == ["dog", "run"]
+    assert await query_terms(question) == ["dog", "run"]
+
+
+async def test_a_query_has_no_more_terms_than_a_search_bears() -> None:
+    words = [f"w{number}" for number in range(5_000)]
+    assert await query_terms(" ".join(words)) == words[:MOST_QUERY_TERMS]
