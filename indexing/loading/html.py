@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ragweave.indexing.document import Content, Unreadable
+from ragweave.indexing.loading.spacing import close_up
 from ragweave.indexing.loading.text import clean, decode
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _markdown(part: Tag) -> str:
     )
     converter = Converter(heading_style="ATX", bullets="-", strong_em_symbol="*", **options)
     text = converter.convert_soup(part)
-    return _BLANK_LINES.sub("\n\n", clean(text)).strip()
+    return _BLANK_LINES.sub("\n\n", close_up(clean(text), "markdown")).strip()
 
 
 def _links(part: Tag) -> list[str]:
@@ -99,7 +100,7 @@ def _links(part: Tag) -> list[str]:
 def _title(soup: BeautifulSoup) -> str | None:
     for tag in (soup.title, soup.find("h1")):
         if tag and (text := " ".join(tag.get_text().split())):
-            return clean(text)
+            return close_up(clean(text))
     return None
 
 

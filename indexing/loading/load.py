@@ -11,6 +11,7 @@ from ragweave.indexing.document import (
     Loaded,
     LoadedDocument,
     LoadFailure,
+    Markup,
     RecordsRead,
     Skipped,
     Unreadable,
@@ -30,6 +31,7 @@ from ragweave.indexing.loading.files import (
 from ragweave.indexing.loading.html import read_html
 from ragweave.indexing.loading.markup import read_markup
 from ragweave.indexing.loading.records import RecordFields, read_records
+from ragweave.indexing.loading.spacing import close_up
 from ragweave.indexing.loading.text import clean, decode, has_text
 from ragweave.indexing.loading.worker import ParserProcess
 
@@ -112,7 +114,11 @@ def _read(file: FoundFile, parsers: ParserProcess) -> Content:
         return parsers.read("office", path)
     if file.suffix in HTML:
         return read_html(path.read_bytes())
-    text = clean(decode(path.read_bytes()))
+    text, markup = clean(decode(path.read_bytes())), _markup(file)
+    return read_markup(close_up(text, markup), markup)
+
+
+def _markup(file: FoundFile) -> Markup:
     if file.suffix in MARKDOWN:
-        return read_markup(text, "markdown")
-    return read_markup(text, "rst" if file.suffix in RST else "plain")
+        return "markdown"
+    return "rst" if file.suffix in RST else "plain"

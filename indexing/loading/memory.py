@@ -9,6 +9,7 @@ from typing import Any
 from langchain_core.documents import Document
 
 from ragweave.indexing.document import Content, LoadedDocument, LoadFailure
+from ragweave.indexing.loading.spacing import close_up
 from ragweave.indexing.loading.text import clean, has_text
 
 
@@ -27,7 +28,7 @@ def from_memory(documents: Iterable[Any]) -> Iterator[LoadedDocument | LoadFailu
             yield LoadFailure(f"document {number}", f"is no document: {error}")
             continue
         id_ = _id(document, used)
-        text = clean(document.page_content)
+        text = close_up(clean(document.page_content))
         if has_text(text):
             yield LoadedDocument(id_, _content(text, document))
         else:
@@ -61,7 +62,7 @@ def _content(text: str, document: Document) -> Content:
     title = document.metadata.get("title")
     return Content(
         text,
-        title=" ".join(str(title).split()) if title else None,
+        title=" ".join(close_up(str(title)).split()) if title else None,
         url=source if source.startswith(("http://", "https://")) else None,
         metadata=document.metadata,
     )

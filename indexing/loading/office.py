@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.indexing.document import Content, Unreadable
+from ragweave.indexing.loading.spacing import close_up
 from ragweave.indexing.loading.text import clean
 
 
@@ -34,9 +35,9 @@ def read_office(path: Path) -> Content:
     about: Mapping[str, Any] = result.metadata
     title = about.get("title") or about.get("subject")
     return Content(
-        clean(result.content).strip(),
+        close_up(clean(result.content), "markdown").strip(),
         markup="markdown",
-        title=str(title) if title else None,
+        title=close_up(str(title)) if title else None,
         metadata=_known(about),
     )
 

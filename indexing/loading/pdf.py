@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragweave.indexing.document import Content, Unreadable
+from ragweave.indexing.loading.spacing import close_up
 from ragweave.indexing.loading.text import clean, has_text
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def read_pdf(path: Path) -> Content:
     if not any(has_text(page) for page in pages):
         count = "its only page" if len(pages) == 1 else f"any of its {len(pages)} pages"
         raise Unreadable(f"has no text on {count}: a scan needs OCR first (for example ocrmypdf)")
-    title = clean(about.get("Title", "")).strip()
+    title = close_up(clean(about.get("Title", ""))).strip()
     return Content(
         "".join(pages),
         title=None if _NO_TITLE.match(title) else title or None,
@@ -105,7 +106,7 @@ def _page_text(page: PdfPage) -> str:
     finally:
         textpage.close()
     text = _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
-    text = reflow(clean(_join_words(text)))
+    text = reflow(close_up(clean(_join_words(text))))
     return f"{text}\n\n" if _PARAGRAPH_END.search(text) else f"{text}\n"
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.indexing.document import Content, LoadedDocument, LoadFailure, Unreadable
+from ragweave.indexing.loading.spacing import close_up
 from ragweave.indexing.loading.text import clean, decode, has_text
 
 MAX_RECORD_BYTES = 16 * 2**20
@@ -85,7 +86,7 @@ def _record(
             raise Unreadable(
                 f"has no text in a field named {fields.text!r} (--text-field names another)"
             )
-        if not has_text(text := clean(text)):
+        if not has_text(text := close_up(clean(text))):
             raise Unreadable(f"has an empty text in its field {fields.text!r}")
     except Unreadable as reason:
         return LoadFailure(f"{path}:{number}", str(reason), len(line))
@@ -94,7 +95,7 @@ def _record(
         title = id_
     content = Content(
         text,
-        title=" ".join(clean(str(title)).split()) or None if title is not None else None,
+        title=" ".join(close_up(clean(str(title))).split()) or None if title is not None else None,
         url=str(url) if url else None,
         metadata=record,
     )
