@@ -9,6 +9,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from ragweave.nodes.node import Node
+from ragweave.state.errors import RagweaveError
 
 
 def as_node(
@@ -16,6 +17,8 @@ def as_node(
     *,
     given: Callable[[Any], Any] = lambda state: state,
     context: Callable[[Any, Runtime[Any]], object] = lambda state, runtime: runtime.context,
+    gives: Callable[[Any], Any] = lambda output: output,
+    instead: Callable[[RagweaveError], Any] | None = None,
 ) -> Node:
     """A node that runs `graph` and passes its events on.
 
@@ -27,6 +30,8 @@ def as_node(
         graph: what to run.
         given: its input, made of the outer state; the same state by default.
         context: its context, made of the outer state and runtime; the same by default.
+        gives: what changes in the outer state, made of its output; that output by default.
+        instead: what changes after a known error; by default it is raised.
     """
 
     async def run(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -37,11 +42,18 @@ def as_node(
             stream_mode=["custom", "values"],
             output_keys=graph.output_channels,
         )
-        async for mode, part in stream:
-            if mode == "custom":
-                runtime.stream_writer(part)
-            else:
-                result = part
+        try:
+            async for mode, part in stream:
+                if mode == "custom":
+                    runtime.stream_writer(part)
+                else:
+                    result = part
+        except RagweaveError as error:
+            if instead is None:
+                raise
+            result = instead(error)
+        else:
+            result = gives(result)
         return result
 
     return run

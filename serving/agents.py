@@ -17,8 +17,9 @@ from langgraph.config import get_stream_writer
 from pydantic import BaseModel, Field, ValidationError
 from typing_extensions import TypedDict
 
+from ragweave.nodes.citations.cited import in_brief, place
 from ragweave.serving import blocking
-from ragweave.serving.answer import Answer, place
+from ragweave.serving.answer import Answer
 from ragweave.serving.searchable import expect_searchable
 from ragweave.serving.techniques import (
     DEFAULT_TECHNIQUE,
@@ -210,7 +211,8 @@ async def _for_agent(ask: Ask, messages: list[AnyMessage], show: Show) -> dict[s
         answer = await ask({"messages": messages}, show)
     except RagweaveError as error:
         return {"messages": [*messages, AIMessage(str(error))], "structured_response": None}
-    return {"messages": answer["messages"], "structured_response": _cited(answer)}
+    cited = CitedAnswer.model_validate(in_brief(answer))
+    return {"messages": answer["messages"], "structured_response": cited}
 
 
 def _text(answer: Answer) -> str:
@@ -221,23 +223,6 @@ def _text(answer: Answer) -> str:
         "\n".join(f"Warning: {warning}" for warning in answer["warnings"]),
     ]
     return "\n\n".join(part for part in parts if part)
-
-
-def _cited(answer: Answer) -> CitedAnswer:
-    sources = [
-        CitedSource(
-            number=source["number"],
-            place=place(source),
-            quotes=[c["quote"] for c in answer.quotes(source) if c["quote"]],
-        )
-        for source in answer.cited
-    ]
-    return CitedAnswer(
-        answer=answer["answer"],
-        status=answer["status"],
-        sources=sources,
-        warnings=answer["warnings"],
-    )
 
 
 def _description(technique: str, about: str) -> str:

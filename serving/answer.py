@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ragweave.nodes.citations.cited import cited_sources, place, quoting
+
 if TYPE_CHECKING:
     from ragweave.state.records import Citation, Source
 
@@ -44,17 +46,11 @@ class Answer(dict[str, Any]):
     @property
     def cited(self) -> list[Source]:
         """The sources that the answer cites, by number."""
-        numbers = {citation["number"] for citation in self["citations"]}
-        return [source for source in self["sources"] if source["number"] in numbers]
+        return cited_sources(self)
 
     def quotes(self, source: Source) -> list[Citation]:
         """The citations of one source, each quote once."""
-        quoted = {
-            citation["quote"]: citation
-            for citation in self["citations"]
-            if citation["source_id"] == source["id"]
-        }
-        return list(quoted.values())
+        return quoting(self, source)
 
     @property
     def quoted(self) -> str | None:
@@ -113,15 +109,6 @@ def cost(answer: Mapping[str, Any]) -> list[str]:
     usage = answer["usage"]
     calls, tokens = usage["calls"], usage["input_tokens"] + usage["output_tokens"]
     return [f"{calls:,} model call{'' if calls == 1 else 's'}", f"{tokens:,} tokens"]
-
-
-def place(source: Source) -> str:
-    """Where a source stands: title, path or address, and page."""
-    where = source["url"] or source["path"]
-    parts = [source["title"], where if where != source["title"] else None]
-    if source["page"] is not None:
-        parts.append(f"p. {source['page']}")
-    return ", ".join(part for part in parts if part) or source["id"]
 
 
 def is_web_address(url: str | None) -> bool:

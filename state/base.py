@@ -15,16 +15,19 @@ from ragweave.state.reducers import Replaced, add_usage, append, append_unique
 MAX_QUESTION_CHARACTERS = 32_000
 
 
+Question = Annotated[
+    str,
+    Field(
+        description="One complete question in the user's language, such as `Which ships need a "
+        "pilot?`. It is answered by itself: name what it is about."
+    ),
+]
+
+
 class Input(TypedDict, total=False):
     """A question, or a conversation whose last human message is the question."""
 
-    question: Annotated[
-        str,
-        Field(
-            description="One complete question in the user's language, such as `Which ships need a "
-            "pilot?`. It is answered by itself: name what it is about."
-        ),
-    ]
+    question: Question
     messages: Annotated[
         list[AnyMessage],
         Field(description="Instead: a conversation whose last human message is the question."),

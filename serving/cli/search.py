@@ -66,7 +66,7 @@ def search(
 
 
 def _show(hit: Source, length: int | None) -> None:
-    from ragweave.serving.answer import place
+    from ragweave.nodes.citations.cited import place
 
     score = "" if hit["score"] is None else f"  {hit['score']:.3f} {hit['score_kind'] or ''}"
     out.print(f"{hit['number']}. {one_line(place(hit))}{score}", style="bold")

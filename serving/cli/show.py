@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ragweave.serving.answer import cost, place
+from ragweave.nodes.citations.cited import place
+from ragweave.serving.answer import cost
 from ragweave.serving.cli.screen import clean, err, one_line, out, warn
 from ragweave.serving.cli.tree import ActionTree
 

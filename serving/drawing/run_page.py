@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from ragweave.serving.answer import cost, is_web_address, place
+from ragweave.nodes.citations.cited import place
+from ragweave.serving.answer import cost, is_web_address
 from ragweave.serving.drawing.page import page
 
 Step = tuple[float, str, str]

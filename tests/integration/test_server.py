@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import gc
 import json
@@ -189,6 +190,51 @@ async def test_agents_are_offered_described_tools(server: Server) -> None:
     text = called.content[0].text  # type: ignore[union-attr]
     assert not called.is_error
     assert text.startswith("{'answer': 'Ships longer than 90 metres need a pilot [1].'")
+
+
+@pytest.mark.usefixtures("blocking_clients")
+@pytest.mark.filterwarnings(LEAKING_CLIENT)
+async def test_an_agent_is_given_an_answer_in_few_words(server: Server) -> None:
+    async with Client(f"{server.url}/mcp") as agent:
+        tools = {tool.name: tool for tool in (await agent.list_tools()).tools}
+        answered = await agent.call_tool("ask_documents", {"question": PILOT})
+        refused = await agent.call_tool("ask_documents", {"question": " "})
+    del agent
+    gc.collect()
+    schema = tools["ask_documents"].input_schema
+    assert (set(schema["properties"]), schema["required"]) == ({"question"}, ["question"])
+    pilot = "Ships longer than 90 metres need a pilot"
+    source = {"number": 1, "place": "Harbour rules, docs/harbour.md", "quotes": [f"{pilot}."]}
+    assert ast.literal_eval(answered.content[0].text) == {  # type: ignore[union-attr]
+        "answer": f"{pilot} [1].",
+        "status": "answered",
+        "sources": [source],
+        "warnings": [],
+    }
+    failed = ast.literal_eval(refused.content[0].text)  # type: ignore[union-attr]
+    assert failed["status"] == "failed"
+    assert failed["answer"].startswith("The question is empty.")
+
+
+@pytest.mark.usefixtures("blocking_clients")
+@pytest.mark.filterwarnings(LEAKING_CLIENT)
+async def test_an_assistant_is_a_tool_with_settings_of_its_own(
+    server: Server, client: LangGraphClient
+) -> None:
+    settings: Any = {"techniques": ["crag"], "web_search": "never", "top_k": 1}
+    made = await client.assistants.create(
+        "ask_documents", name="ask_harbour", description="About the harbour.", context=settings
+    )
+    try:
+        async with Client(f"{server.url}/mcp") as agent:
+            tools = {tool.name: tool for tool in (await agent.list_tools()).tools}
+            called = await agent.call_tool("ask_harbour", {"question": PILOT})
+        del agent
+        gc.collect()
+    finally:
+        await client.assistants.delete(made["assistant_id"])
+    assert tools["ask_harbour"].description == "About the harbour."
+    assert "90 metres" in called.content[0].text  # type: ignore[union-attr]
 
 
 # --- agents by A2A ---------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from typing import Any, cast
 import pytest
 from langchain_core.messages import AIMessage
 
-from ragweave.serving.answer import QUOTED, Answer, is_web_address, place
+from ragweave.nodes.citations.cited import place
+from ragweave.serving.answer import QUOTED, Answer, is_web_address
 from ragweave.state.records import Citation, Source
 
 
