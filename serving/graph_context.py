@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from pydantic import ValidationError
 from typing_extensions import TypedDict
 
 from ragweave.models.o200k import o200k_counter
@@ -14,7 +13,7 @@ from ragweave.models.tokens import token_counter
 from ragweave.nodes.graph_search.access import SearchableGraph, no_graph_yet, searchable_graph
 from ragweave.nodes.graph_search.context_records import CONTEXT_TABLES, LocalContext
 from ragweave.nodes.graph_search.local_context import OVERSAMPLING, local_context
-from ragweave.state.context import problems_in
+from ragweave.serving.techniques import settled
 from ragweave.state.drift import DriftContext
 from ragweave.state.errors import IndexMissing, InvalidSetting
 from ragweave.state.local_search import GraphContext, LocalSearchContext
@@ -108,12 +107,7 @@ def _context(technique: str, settings: dict[str, Any]) -> GraphContext:
     if settings.get("context_mode") == "graphrag":
         settings = {**GRAPHRAG_DEFAULTS[technique], **settings}
     renamed = {names.get(name, name): value for name, value in settings.items()}
-    if unknown := sorted(renamed.keys() - schema.model_fields.keys()):
-        raise InvalidSetting(f"{technique} has no setting {', '.join(unknown)}.")
-    try:
-        return schema.model_validate(renamed)
-    except ValidationError as error:
-        raise InvalidSetting(problems_in(error)) from error
+    return settled(schema, renamed, f"setting of {technique}")
 
 
 async def _opened(

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import importlib
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragweave.state.errors import InvalidSetting
+from ragweave.state.unknown_name import unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from langgraph.graph.state import CompiledStateGraph
-    from pydantic import BaseModel
 
-    from ragweave.state.context import RagContext
+    from ragweave.state.context import IndexContext, RagContext
 
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
-ContextT = TypeVar("ContextT", bound="BaseModel")
+ContextT = TypeVar("ContextT", bound="IndexContext")
 
 TECHNIQUES = {
     "crag": "Grade what was retrieved; search the web when it does not suffice.",
@@ -65,40 +64,7 @@ def settled(schema: type[ContextT], settings: Mapping[str, Any], kind: str) -> C
     Raises:
         InvalidSetting: there is no such setting (`kind` says of what), or a value does not fit.
     """
-    from ragweave.state.context import context_of
-
     given = {name: value for name, value in settings.items() if value is not None}
-    for name in given:
-        if name not in schema.model_fields:
-            listed = [word for word in kind.split() if word in LISTED]
-            raise InvalidSetting(unknown(kind, name, schema.model_fields, listed=listed))
-    return context_of({}, given, schema)
-
-
-def unknown(kind: str, name: str, known: Iterable[str], *, listed: Sequence[str] = ()) -> str:
-    """One line about a name that does not exist, with the nearest ones that do.
-
-    Args:
-        kind: what it should be a name of, such as "technique".
-        name: what was given.
-        known: the names that there are.
-        listed: what `ragweave settings` lists them by; without it all are named if none is near.
-    """
-    names = list(known)
-    near = _nearest(name, names)
-    said = [f'There is no {kind} "{name}".']
-    if near:
-        said.append(f"Did you mean {' or '.join(near)}?")
-    if listed:
-        commands = " and ".join(f"`ragweave settings {subject}`" for subject in listed)
-        said.append(f"{commands} {'lists' if len(listed) == 1 else 'list'} all.")
-    elif not near:
-        said.append(f"There are: {', '.join(names)}.")
-    return " ".join(said)
-
-
-def _nearest(name: str, names: Sequence[str]) -> list[str]:
-    """Names that are spelled alike, or else that share a word with it."""
-    words = set(name.lower().replace("-", "_").split("_"))
-    sharing = [known for known in names if words & set(known.split("_"))]
-    return get_close_matches(name, names, n=3) or sharing[:3]
+    listed = [word for word in kind.split() if word in LISTED]
+    schema.expect_fields(given, kind, listed=listed)
+    return schema(**given)

@@ -8,13 +8,14 @@ them back, so that a run resumed without a context goes on with the index and te
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from ragweave.state.errors import InvalidSetting
+from ragweave.state.unknown_name import unknown
 
 DEFAULT_INDEX = "lance:.ragweave/index"
 DEFAULT_MODEL = "offline"
@@ -26,7 +27,7 @@ MAX_ADDRESS = 4_096
 """Characters of an index string, which may hold a path."""
 MAX_FILTERED_FIELDS = 100
 
-ContextT = TypeVar("ContextT", bound=BaseModel)
+ContextT = TypeVar("ContextT", bound="IndexContext")
 
 
 def from_environment(variable: str, default: str) -> str:
@@ -49,9 +50,20 @@ def prompt_field(name: str, *nodes: str) -> Any:
 
 
 class IndexContext(BaseModel):
-    """Which index, in which embedding space, for which tenant."""
+    """Which index, in which embedding space, for which tenant.
 
-    model_config = ConfigDict(extra="ignore")
+    Raises:
+        InvalidSetting: there is no field of a name that is given, or its value does not fit.
+    """
+
+    if not TYPE_CHECKING:  # which reads the types of the arguments off the fields
+
+        def __init__(self, **given: Any) -> None:
+            self.expect_fields(given)
+            try:
+                super().__init__(**given)
+            except ValidationError as error:
+                raise InvalidSetting(problems_in(error)) from error
 
     index: str = Field(
         default_factory=lambda: from_environment("RAGWEAVE_INDEX", DEFAULT_INDEX),
@@ -69,6 +81,19 @@ class IndexContext(BaseModel):
         pattern=r"^[A-Za-z0-9_-]{1,64}$",
         description="Tenant of a multi-tenant index. Such an index answers nobody without one.",
     )
+
+    @classmethod
+    def expect_fields(
+        cls, names: Iterable[str], kind: str = "setting", *, listed: Sequence[str] = ()
+    ) -> None:
+        """Check that there is a field of each name; `kind` and `listed` as for `unknown`.
+
+        Raises:
+            InvalidSetting: there is none of one.
+        """
+        for name in names:
+            if name not in cls.model_fields:
+                raise InvalidSetting(unknown(kind, name, cls.model_fields, listed=listed))
 
     @property
     def new_embeddings(self) -> str:
@@ -149,23 +174,20 @@ def context_of(
     """The context a node works with.
 
     The run's own `settings` come first (a resumed run has no context, and a sub-graph is given
-    its parent's). Before `prepare` has stored them it is the runtime's: nothing, a dict, the
-    schema itself, or the object of a foreign parent graph, of which the fields of the same name
-    that hold a valid value are used.
+    its parent's). Before `prepare` has stored them it is the runtime's: nothing, the schema
+    itself, or what a foreign parent graph has. Of a foreign dict the fields of the same name are
+    used, of a foreign object those of them that hold a valid value.
 
     Raises:
         InvalidSetting: a value in a dict does not fit the schema.
     """
     if settings := state.get("settings"):
-        return schema.model_validate(settings)
+        return schema(**_known(settings, schema))
     if isinstance(runtime_context, schema):
         return runtime_context
     if isinstance(runtime_context, Mapping):
-        try:
-            return schema.model_validate(runtime_context)
-        except ValidationError as error:
-            raise InvalidSetting(problems_in(error)) from error
-    return schema.model_validate(_fitting(runtime_context, schema))
+        return schema(**_known(runtime_context, schema))
+    return schema(**_fitting(runtime_context, schema))
 
 
 def settings_of(context: BaseModel) -> dict[str, Any]:
@@ -180,6 +202,10 @@ def settings_of(context: BaseModel) -> dict[str, Any]:
         for name, value in context.model_dump(mode="json").items()
         if fields[name].default_factory or value != fields[name].default
     }
+
+
+def _known(foreign: Mapping[str, Any], schema: type[BaseModel]) -> dict[str, Any]:
+    return {name: foreign[name] for name in schema.model_fields if name in foreign}
 
 
 def _fitting(foreign: object, schema: type[BaseModel]) -> dict[str, Any]:

@@ -8,8 +8,9 @@ import typer
 
 from ragweave.serving.cli.options import Json
 from ragweave.serving.cli.screen import out, print_json
-from ragweave.serving.techniques import LISTED, TECHNIQUES, context_type, load, unknown
+from ragweave.serving.techniques import LISTED, TECHNIQUES, context_type, load
 from ragweave.state.errors import InvalidSetting
+from ragweave.state.unknown_name import unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,14 +11,13 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
-from pydantic import ValidationError
 
 from ragweave.graphs.ingest import build, graph
 from ragweave.models import register
 from ragweave.state.errors import IndexSchemaMismatch, InvalidSetting
 from ragweave.state.ingest import IngestContext
 from ragweave.stores import open_index
-from ragweave.stores.base import Chunk, DocumentRecord, Index
+from ragweave.stores.base import Chunk, DocumentRecord, Index, IndexSpec
 from tests.graphs.counting import CountingEmbeddings
 from tests.stores.backends import IndexString
 
@@ -72,7 +71,8 @@ def place(
 
 
 def report(**changed: Any) -> dict[str, Any]:
-    return {"added": 0, "unchanged": 0, "removed": 0, "failed": [], "chunks": 0, **changed}
+    counts = dict.fromkeys(("added", "unchanged", "removed", "failed_count", "chunks"), 0)
+    return {**counts, "failed": [], **changed}
 
 
 def tale(paragraphs: int) -> str:
@@ -155,6 +155,50 @@ async def test_a_file_that_cannot_be_read_now_keeps_what_it_had(place: Place) ->
     done = await place.ingest()
     assert done["failed"] == [{"path": "docs/a.txt", "reason": "is image/png, not text"}]
     assert [chunk.text for chunk in (await place.chunks()).values()] == ["words"]
+
+
+async def test_what_failed_is_counted_to_the_last_line(place: Place) -> None:
+    await place.write("r.jsonl", "{broken\n" * 700 + lines({"id": "a", "text": "one"}))
+    await place.write("s.jsonl", lines(*({"no": n} for n in range(40))))
+    await place.write("empty.txt", "")
+    done = await place.ingest()
+    assert (done["added"], done["failed_count"]) == (1, 741)
+    named = {failure["path"]: failure["reason"] for failure in done["failed"]}
+    assert len(done["failed"]) == 13
+    assert named["docs/r.jsonl"] == "has 695 more such lines"
+    assert named["docs/s.jsonl"] == "has 35 more such lines"
+
+
+async def test_more_failures_than_are_reported_are_counted(place: Place) -> None:
+    same = lines(*({"id": "a", "text": f"text {n}"} for n in range(1200)))
+    await place.write("r.jsonl", same + "{broken\n" * 9)
+    done = await place.ingest()
+    assert done["failed_count"] == 1199 + 9
+    assert len(done["failed"]) == 1001
+    assert done["failed"][-1] == {"path": "", "reason": "208 more could not be read"}
+
+
+async def test_a_folder_without_documents_is_a_mistake_and_makes_no_index(place: Place) -> None:
+    await place.write("picture.png", "x")
+    for again in range(2):
+        with pytest.raises(InvalidSetting, match="nothing to read in 'docs': no text, Markdown"):
+            await place.ingest()
+        assert (await (await place.index()).spec() is None) == (not again)
+        await (await place.index()).ensure(IndexSpec(8, "counting", {}))
+
+
+async def test_a_folder_that_was_emptied_loses_its_documents(place: Place) -> None:
+    await place.write("a.txt", "words")
+    await place.write("b.txt", "more words")
+    await place.ingest()
+    await place.remove("a.txt")
+    await place.remove("b.txt")
+    with pytest.raises(InvalidSetting, match="nothing to read"):
+        await place.ingest(prune=False)
+    assert await place.ingest() == report(removed=2)
+    assert await place.records() == {}
+    with pytest.raises(InvalidSetting, match="nothing to read"):
+        await place.ingest()
 
 
 async def test_relative_and_absolute_paths_are_one_document(place: Place) -> None:
@@ -331,6 +375,7 @@ async def test_a_mistake_is_one_clear_line(
     place: Place, given: Any, context: dict[str, Any], message: str
 ) -> None:
     settings: Any = {**place.context, **context}
+    await place.write("a.txt", "words")
     with pytest.raises(InvalidSetting, match=message) as caught:
         await graph.ainvoke(given, context=settings)
     assert "\n" not in str(caught.value)
@@ -346,7 +391,7 @@ async def test_a_mistake_is_one_clear_line(
     ],
 )
 def test_settings_that_do_not_fit_are_refused(setting: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
+    with pytest.raises(InvalidSetting, match=message):
         IngestContext(**setting)
 
 
@@ -371,6 +416,13 @@ async def test_progress_counts_up_to_everything(place: Place) -> None:
     last = events[-1]
     assert last["bytes"] == last["total_bytes"]
     assert (last["documents"], last["failed"]) == (11, 1)
+
+
+async def test_progress_counts_each_broken_line(place: Place) -> None:
+    await place.write("r.jsonl", "{broken\n" * 70)
+    stream = graph.astream({"paths": ["docs"]}, context=place.context, stream_mode="custom")  # type: ignore[call-overload]
+    events = [event async for event in stream]
+    assert (events[-1]["documents"], events[-1]["failed"]) == (70, 70)
 
 
 async def test_no_text_is_kept_in_the_state(place: Place) -> None:

@@ -173,6 +173,8 @@ async def test_errors_say_what_to_do(client: LangGraphClient) -> None:
     """The server hides the messages of errors that it does not know."""
     with pytest.raises(Exception, match="There is no index at lance:nowhere"):
         await run(client, input={"question": PILOT}, context={"index": "lance:nowhere"})
+    with pytest.raises(Exception, match=r"^InvalidSetting: top_k: Input should be .* to 1$"):
+        await run(client, input={"question": PILOT}, context={"top_k": 0})
 
 
 @pytest.mark.usefixtures("blocking_clients")

@@ -3,12 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
-from ragweave.state.context import RagContext, context_of, settings_of
+from ragweave.graphs.crag import graph as crag
+from ragweave.state.auto import AutoContext
+from ragweave.state.citation import CitationContext
+from ragweave.state.context import IndexContext, RagContext, context_of, settings_of
 from ragweave.state.crag import CragContext
+from ragweave.state.drift import DriftContext
 from ragweave.state.errors import InvalidSetting
+from ragweave.state.graph_index import GraphIndexContext
+from ragweave.state.ingest import IngestContext
+from ragweave.state.local_search import LocalSearchContext
+from ragweave.state.longrag import LongRagContext
+from ragweave.state.rag_fusion import RagFusionContext
+from ragweave.state.units import UnitsContext
+
+CONTEXTS: list[type[IndexContext]] = [
+    AutoContext,
+    CitationContext,
+    CragContext,
+    DriftContext,
+    GraphIndexContext,
+    IngestContext,
+    LocalSearchContext,
+    LongRagContext,
+    RagFusionContext,
+    UnitsContext,
+]
 
 
 class Shorter(RagContext):
@@ -35,6 +59,35 @@ def test_a_dict_is_validated() -> None:
     assert context_of({}, {"top_k": 3, "unknown": 1}, CragContext).top_k == 3
     with pytest.raises(InvalidSetting, match=r"top_k: .*less than or equal to 100"):
         context_of({}, {"top_k": 1000}, CragContext)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"topk": 3}, 'There is no setting "topk". Did you mean top_k?'),
+        ({"top_k": 0}, "top_k: Input should be greater than or equal to 1"),
+        ({"top_k": 0, "alpha": 2}, "top_k: Input should be .*; alpha: Input should be"),
+        ({"web_search": "maybe"}, "web_search: Input should be 'auto', 'always', 'never' or"),
+    ],
+)
+async def test_a_graph_says_in_one_line_what_is_wrong_with_its_context(
+    given: Any, said: str
+) -> None:
+    question: Any = {"question": "Who?"}
+    with pytest.raises(InvalidSetting, match=f"^{said}") as invoked:
+        await crag.ainvoke(question, context=given)
+    with pytest.raises(InvalidSetting) as made:
+        CragContext(**given)
+    assert str(made.value) == str(invoked.value)
+    assert "\n" not in str(made.value)
+
+
+@pytest.mark.parametrize("schema", CONTEXTS)
+def test_every_context_refuses_what_it_does_not_know(schema: type[IndexContext]) -> None:
+    known = {name: value for name, value in schema().model_dump().items() if value is not None}
+    assert schema(**known) == schema()
+    with pytest.raises(InvalidSetting, match=r'no setting "tenannt"\. Did you mean tenant\?'):
+        schema(**{"tenannt": "a"})
 
 
 def test_of_a_foreign_context_only_fitting_values_are_used() -> None:

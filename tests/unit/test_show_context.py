@@ -65,7 +65,7 @@ async def test_by_default_every_table_is_shown(data: Path, technique: GraphTechn
 
 async def test_mistakes_are_said_in_one_line(data: Path, tmp_path: Path) -> None:
     index = f"graphrag:{data / 'graphrag/dulce'}"
-    with pytest.raises(InvalidSetting, match="no setting budget"):
+    with pytest.raises(InvalidSetting, match='no setting of local_search "budget"'):
         await show_context("q", index=index, budget=3)
     with pytest.raises(InvalidSetting, match="must be at most 1"):
         await show_context("q", index=index, text_unit_prop=0.9, community_prop=0.2)
