@@ -70,11 +70,13 @@ class LoadedDocument:
 
 @dataclass(frozen=True, slots=True)
 class LoadFailure:
-    """A file, or one record of a file, that could not be read."""
+    """A file, or a record of a file, that could not be read."""
 
     path: str
     reason: str
     size: int = 0
+    count: int = 1
+    """Records that it stands for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ class Tally:
     """The document that was finished last."""
     failures: list[LoadFailure] = field(default_factory=list)
     """The first `most_failures` of them."""
-    more_failures: int = 0
+    failed: int = 0
+    """All that failed, each broken record counted."""
     most_failures: int = 1000
 
     def add(self, document: LoadedDocument, chunks: int) -> None:
@@ -36,13 +37,12 @@ class Tally:
         self._finish(document, chunks)
 
     def fail(self, failure: LoadFailure) -> None:
-        """Count a document that could not be ingested."""
+        """Count a document, or several, that could not be ingested."""
+        self.failed += failure.count
         self.bytes += failure.size
         self.last = failure.path
         if len(self.failures) < self.most_failures:
             self.failures.append(failure)
-        else:
-            self.more_failures += 1
 
     def _finish(self, document: LoadedDocument, chunks: int) -> None:
         self.chunks += chunks

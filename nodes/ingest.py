@@ -36,7 +36,8 @@ async def prepare_ingest(state: IngestState, runtime: Runtime[Any]) -> dict[str,
     """Check what is to be ingested and make the index ready for it.
 
     Raises:
-        InvalidSetting: nothing was given, a path does not exist, or a filter field is no field.
+        InvalidSetting: nothing was given, a path does not exist, there is nothing to read in it
+            (and no index from which to remove what was there), or a filter field is no field.
         IndexSchemaMismatch: the index was made with other embeddings or other fields.
     """
     context = context_of({}, runtime.context, IngestContext)
@@ -45,6 +46,8 @@ async def prepare_ingest(state: IngestState, runtime: Runtime[Any]) -> dict[str,
         raise InvalidSetting("Nothing to ingest: give `paths`, or `documents` in memory.")
     checked = await asyncio.to_thread(load_files.check_paths, paths)  # before an index is made
     index = await open_index(context.index, tenant=context.tenant)
+    if not state.get("documents") and await index.spec() is None:
+        await asyncio.to_thread(load_files.expect_files, checked)
     spec = await _ensure(index, context)
     return {
         "settings": {
@@ -56,7 +59,7 @@ async def prepare_ingest(state: IngestState, runtime: Runtime[Any]) -> dict[str,
         },
         "paths": checked,
         "failed": [],
-        **dict.fromkeys(("added", "unchanged", "removed", "chunks"), 0),
+        **dict.fromkeys(("added", "unchanged", "removed", "failed_count", "chunks"), 0),
     }
 
 
@@ -102,6 +105,7 @@ async def index_documents(state: IngestState, runtime: Runtime[Any]) -> dict[str
         "unchanged": tally.unchanged,
         "removed": tally.removed,
         "failed": _failures(tally),
+        "failed_count": tally.failed,
         "chunks": tally.chunks,
     }
 
@@ -110,17 +114,26 @@ async def remove_missing(state: IngestState, runtime: Runtime[Any]) -> dict[str,
     """Remove the documents below the given paths whose files are gone.
 
     A file that is there and could not be read keeps what it had.
+
+    Raises:
+        InvalidSetting: the given paths had nothing to read, and nothing to remove either.
     """
     context = context_of(state, None, IngestContext)
-    if not context.prune:
-        return {}
+    tally = Tally()
+    if context.prune:
+        await _remove_gone(state, context, tally)
+    done = [state["added"], state["unchanged"], state["failed_count"], tally.removed]
+    if state["paths"] and not state["total_files"] and not any(done):
+        raise load_files.nothing_there(state["paths"])
+    return {"removed": state["removed"] + tally.removed}
+
+
+async def _remove_gone(state: IngestState, context: IngestContext, tally: Tally) -> None:
     index = await open_index(context.index, tenant=context.tenant)
     wanted = in_part(context.part)
-    tally = Tally()
     for root in state["paths"]:
         gone = [id_ for id_ in await _gone_below(index, root) if wanted(id_)]
         await remove_documents(index, gone, tally)
-    return {"removed": state["removed"] + tally.removed}
 
 
 async def optimize_index(state: IngestState, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -171,14 +184,13 @@ def _items(state: IngestState, context: IngestContext) -> Iterator[Loaded]:
 def _emit_progress(
     state: IngestState, runtime: Runtime[Any], event_type: str, tally: Tally
 ) -> None:
-    failed = len(tally.failures) + tally.more_failures
     emit(
         state,
         runtime,
         event_type,
         document=tally.last,
-        documents=tally.added + tally.unchanged + failed,
-        failed=failed,
+        documents=tally.added + tally.unchanged + tally.failed,
+        failed=tally.failed,
         chunks=tally.chunks,
         bytes=tally.bytes,
         total_bytes=state["total_bytes"],
@@ -187,8 +199,8 @@ def _emit_progress(
 
 def _failures(tally: Tally) -> list[Failure]:
     failed = [Failure(path=failure.path, reason=failure.reason) for failure in tally.failures]
-    if tally.more_failures:
-        failed.append(Failure(path="", reason=f"{tally.more_failures:,} more could not be read"))
+    if more := tally.failed - sum(failure.count for failure in tally.failures):
+        failed.append(Failure(path="", reason=f"{more:,} more could not be read"))
     return failed
 
 

@@ -39,7 +39,8 @@ async def aingest(
         settings: any field of `IngestContext`; None keeps a field's default.
 
     Raises:
-        InvalidSetting: a path does not exist, there is no such setting, or a value does not fit.
+        InvalidSetting: a path does not exist, the paths hold nothing to read, there is no such
+            setting, or a value does not fit.
         RagweaveError: whatever else went wrong. Files that cannot be read are no error; they are
             `failed` in the output.
     """

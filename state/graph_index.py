@@ -30,6 +30,8 @@ class GraphIndexOutput(TypedDict):
     removed: int
     failed: list[dict[str, str]]
     """`path` and `reason` of what could not be read."""
+    failed_count: int
+    """How many could not be read, each broken line of a JSON Lines file counted."""
     text_units: int
     entities: int
     relationships: int
@@ -60,6 +62,7 @@ class GraphIndexState(GraphIndexInput, Shared, total=False):
     unchanged: int
     removed: int
     failed: list[dict[str, str]]
+    failed_count: int
     text_units: int
     entities: int
     relationships: int

@@ -39,7 +39,10 @@ class IngestOutput(TypedDict):
     removed: int
     """Documents that are gone from the given paths."""
     failed: list[Failure]
-    """The first `MAX_FAILURES_REPORTED`; a last entry says how many more there were."""
+    """The first `MAX_FAILURES_REPORTED`, of a JSON Lines file the first five broken lines; entries
+    after these say how many more there were."""
+    failed_count: int
+    """How many failed in all, each broken line counted."""
     chunks: int
     """Chunks that the added and the unchanged documents have together."""
     seconds: float
@@ -55,6 +58,7 @@ class IngestState(IngestInput, total=False):
     unchanged: int
     removed: int
     failed: list[Failure]
+    failed_count: int
     chunks: int
     seconds: float
 

@@ -82,6 +82,25 @@ def check_paths(paths: Sequence[str]) -> list[str]:
     return [path for path in given if not any(is_below(path, o) for o in given if o != path)]
 
 
+def expect_files(paths: Sequence[str]) -> None:
+    """Check that there is something to read at or below `paths`.
+
+    Raises:
+        InvalidSetting: there is nothing.
+    """
+    if next(find_files(paths), None) is None:
+        raise nothing_there(paths)
+
+
+def nothing_there(paths: Sequence[str]) -> InvalidSetting:
+    """What to say where there is nothing to read."""
+    return InvalidSetting(
+        f"There is nothing to read in {', '.join(map(repr, paths))}: no text, Markdown, "
+        "reStructuredText, HTML, PDF, JSON Lines or office file (hidden ones are passed over; "
+        "any other file is read if it is named itself)."
+    )
+
+
 def find_files(paths: Sequence[str]) -> Iterator[FoundFile | LoadFailure]:
     """Files at or below `paths`, in a stable order, each once.
 

@@ -82,13 +82,16 @@ def load_file(file: FoundFile, settings: LoadSettings, parsers: ParserProcess) -
 
 
 def _load_records(file: FoundFile, settings: LoadSettings) -> Iterator[Loaded]:
-    whole = True
+    whole, empty = True, True
     for record in read_records(Path(file.path), file.path, settings.records):
+        empty = False
         if isinstance(record, LoadedDocument) and not settings.wanted(record.id):
             yield Skipped(record.size)
         else:
             whole = whole and isinstance(record, LoadedDocument)
             yield record
+    if empty:
+        raise Unreadable("has no records")
     yield RecordsRead(file.path, whole)
 
 

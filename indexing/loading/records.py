@@ -41,15 +41,15 @@ def read_records(
     without an id is known as `path#line`; one without a title is titled by its id, if that has
     words in it, as a file is by its name.
     """
-    failures, summed_up = 0, 0
+    failures, size = 0, 0
     for loaded in _records(file, path, fields):
         failures += isinstance(loaded, LoadFailure)
         if isinstance(loaded, LoadedDocument) or failures <= MAX_FAILURES:
             yield loaded
         else:
-            summed_up += loaded.size
-    if failures > MAX_FAILURES:
-        yield LoadFailure(path, f"has {failures - MAX_FAILURES:,} more such lines", summed_up)
+            size += loaded.size
+    if more := max(0, failures - MAX_FAILURES):
+        yield LoadFailure(path, f"has {more:,} more such lines", size, more)
 
 
 def _records(file: Path, path: str, fields: RecordFields) -> Iterator[LoadedDocument | LoadFailure]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ragweave.indexing.document import LoadedDocument, LoadFailure
+from ragweave.indexing.document import LoadedDocument, LoadFailure, RecordsRead
 from ragweave.indexing.graph.text_units import cut_text_units, graph_document
 from ragweave.indexing.loading import files as load_files
 from ragweave.indexing.loading.load import LoadSettings, load
@@ -35,6 +35,9 @@ class _Found:
     fresh: list[tuple[GraphDocument, list[TextUnit]]] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     failed: list[dict[str, str]] = field(default_factory=list)
+    failed_count: int = 0
+    unread: set[str] = field(default_factory=set)
+    """Paths of files that could not be read, or not wholly: they keep what they had."""
     hashes: dict[str, str] = field(default_factory=dict)
 
 
@@ -42,15 +45,19 @@ async def prepare_graph_index(state: GraphIndexState, runtime: Runtime[Any]) -> 
     """Check what is to be done, and make the graph or check that it fits the embeddings.
 
     Raises:
-        InvalidSetting: nothing was given, or a path does not exist.
+        InvalidSetting: nothing was given, a path does not exist, or there is nothing to read in it
+            (and no graph from which to remove what was there).
         IndexSchemaMismatch: the graph was made with other embeddings.
     """
     context = context_of({}, runtime.context, GraphIndexContext)
     paths, delete = state.get("paths") or [], state.get("delete") or []
     if not paths and not delete:
         raise InvalidSetting("Nothing to index: give `paths`, or documents to `delete`.")
+    paths = await asyncio.to_thread(load_files.check_paths, paths)  # before a graph is made
     build = await build_of(context)
     made = await build.graph.spec()
+    if made is None and not delete:
+        await asyncio.to_thread(load_files.expect_files, paths)
     if made is not None and context.embeddings:
         made.expect_embeddings(context.embeddings, build.graph.name)
     known = made.embeddings if made else ""
@@ -64,11 +71,11 @@ async def prepare_graph_index(state: GraphIndexState, runtime: Runtime[Any]) -> 
         "run_id": uuid.uuid4().hex,
         "embeddings": embeddings,
     }
-    counts = ("added", "unchanged", "removed", "text_units", "entities", "relationships")
-    more = ("communities", "reports", "embedded", "level")
+    counts = ("added", "unchanged", "removed", "failed_count", "text_units", "entities")
+    more = ("relationships", "communities", "reports", "embedded", "level")
     return {
         "settings": settings,
-        "paths": await asyncio.to_thread(load_files.check_paths, paths),
+        "paths": paths,
         "delete": delete,
         "failed": [],
         "usage": no_usage(),
@@ -78,13 +85,19 @@ async def prepare_graph_index(state: GraphIndexState, runtime: Runtime[Any]) -> 
 
 
 async def load_documents(state: GraphIndexState, runtime: Runtime[Any]) -> dict[str, Any]:
-    """Load what is new or has changed, and store it with its text units, not yet as complete."""
+    """Load what is new or has changed, and store it with its text units, not yet as complete.
+
+    Raises:
+        InvalidSetting: there was nothing to read, and nothing to remove either.
+    """
     context = context_of(state, None, GraphIndexContext)
     build = await build_of(context)
     made = await build.graph.spec()  # a dry run makes none
     stored = await build.graph.tables() if made else GraphTables()
     found = await asyncio.to_thread(_load, state, stored, context, await token_counter())
     gone = _gone(state, stored, found)
+    if not (gone or found.fresh or found.unchanged or found.failed) and state["paths"]:
+        raise load_files.nothing_there(state["paths"])
     fresh = GraphTables(
         documents=tuple(replace(document, content_hash="") for document, _ in found.fresh),
         text_units=tuple(unit for _, units in found.fresh for unit in units),
@@ -107,6 +120,7 @@ async def load_documents(state: GraphIndexState, runtime: Runtime[Any]) -> dict[
         "unchanged": len(found.unchanged),
         "removed": len(gone),
         "failed": found.failed,
+        "failed_count": found.failed_count,
         "text_units": len(units),
         **plan,
     }
@@ -152,6 +166,10 @@ def _load(
     for loaded in load(state["paths"], LoadSettings()):
         if isinstance(loaded, LoadFailure):
             found.failed.append({"path": loaded.path, "reason": loaded.reason})
+            found.failed_count += loaded.count
+            found.unread.add(loaded.path)
+        elif isinstance(loaded, RecordsRead) and not loaded.whole:
+            found.unread.add(loaded.path)
         elif isinstance(loaded, LoadedDocument):
             old = stored.document_by_id.get(loaded.id)
             fingerprint = loaded.content_hash(*settings)
@@ -175,13 +193,12 @@ def _load(
 def _gone(state: GraphIndexState, stored: GraphTables, found: _Found) -> set[str]:
     """Documents to delete: those named, and those below a given path that are there no more."""
     there = {*found.unchanged, *found.hashes}
-    failed = {failure["path"] for failure in found.failed}
     gone = set()
     for document in stored.documents:
         path = document.metadata.get("path")
         named = document.id in state["delete"] or path in state["delete"]
         below = path is not None and any(_is_below(path, root) for root in state["paths"])
-        if named or (below and document.id not in there and path not in failed):
+        if named or (below and document.id not in there and path not in found.unread):
             gone.add(document.id)
     return gone
 

@@ -114,7 +114,7 @@ def _show(report: GraphIndexOutput, prices: tuple[float, float] | None, *, dry_r
     tokens = usage["input_tokens"] + usage["output_tokens"]
     out.print(
         f"{report['added']:,} added, {report['unchanged']:,} unchanged, "
-        f"{report['removed']:,} removed, {len(report['failed']):,} failed: "
+        f"{report['removed']:,} removed, {report['failed_count']:,} failed: "
         f"{report['entities']:,} entities, {report['relationships']:,} relationships, "
         f"{report['reports']:,} reports of {report['communities']:,} communities; "
         f"{usage['calls']:,} model calls, {tokens:,} tokens"
@@ -128,7 +128,7 @@ def _show_expected(report: GraphIndexOutput, prices: tuple[float, float] | None)
     by_stage = ", ".join(f"{stage} {calls:,}" for stage, calls in stages.items() if calls)
     out.print(
         f"{report['added']:,} new or changed, {report['unchanged']:,} unchanged, "
-        f"{report['removed']:,} to remove, {len(report['failed']):,} failed; "
+        f"{report['removed']:,} to remove, {report['failed_count']:,} failed; "
         f"about {report['expected_calls']:,} model calls{f' ({by_stage})' if by_stage else ''}, "
         f"{read:,} tokens in and {written:,} out{_cost(prices, read, written)}"
     )

@@ -122,12 +122,11 @@ def _group(settings: dict[str, Any]) -> UnitsReport:
 
 def _show(report: IngestOutput, grouped: UnitsReport | None) -> None:
     for failure in report["failed"]:
-        err.print(one_line(f"{failure['path']}: {failure['reason']}"), style="red")
-    if not any((report["added"], report["unchanged"], report["removed"], report["failed"])):
-        err.print("No documents were found there.")
+        place = f"{failure['path']}: " if failure["path"] else ""
+        err.print(one_line(f"{place}{failure['reason']}"), style="red")
     out.print(
         f"{report['added']:,} added, {report['unchanged']:,} unchanged, "
-        f"{report['removed']:,} removed, {len(report['failed']):,} failed: "
+        f"{report['removed']:,} removed, {report['failed_count']:,} failed: "
         f"{report['chunks']:,} chunks in {report['seconds']:.1f} s"
     )
     if grouped:

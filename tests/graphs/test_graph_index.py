@@ -217,6 +217,19 @@ async def test_a_document_can_be_deleted_by_its_path(corpus: Path, index: str) -
     assert len((await tables_of(index)).documents) == 2
 
 
+async def test_a_broken_line_removes_nothing_and_every_one_is_counted(
+    tmp_path: Path, index: str
+) -> None:
+    file = tmp_path / "records.jsonl"
+    good = '{"id": "a", "text": "The Aurora sails."}\n'
+    await to_thread(file.write_text, good + '{"id": "b", "text": "Karlsburg trades."}\n')
+    await build(index, file)
+    await to_thread(file.write_text, good + "{broken\n" * 30)
+    done = await build(index, file)
+    assert (done["unchanged"], done["removed"], done["failed_count"]) == (1, 0, 30)
+    assert [document.id for document in (await tables_of(index)).documents] == ["a", "b"]
+
+
 async def test_gleaning_asks_again_and_is_bounded(
     corpus: Path, index: str, extractor: OpenAIStub
 ) -> None:

@@ -144,14 +144,39 @@ def test_an_ingest_reports_what_failed(ragweave: Ragweave, tmp_path: Path) -> No
     assert "1 added, 0 unchanged, 0 removed, 1 failed" in ended.out
 
 
+def test_an_ingest_counts_every_broken_line(ragweave: Ragweave, tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").write_text('{"text": "Good."}\n' + "{\n" * 1234)
+    ended = ragweave("ingest", "r.jsonl", folder=tmp_path)
+    assert ended.code == 1
+    assert len(ended.err.splitlines()) == 6
+    assert "1 added, 0 unchanged, 0 removed, 1,234 failed" in ended.out
+
+
 def test_a_path_that_is_not_there_makes_no_index(ragweave: Ragweave, tmp_path: Path) -> None:
     assert ragweave("ingest", "none.md", folder=tmp_path).code == 2
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_index_of_nothing_is_said_to_be_empty(ragweave: Ragweave, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["ingest", "graph-index"])
+def test_a_folder_without_documents_makes_no_index(
+    ragweave: Ragweave, tmp_path: Path, command: str
+) -> None:
     (tmp_path / "empty").mkdir()
-    assert ragweave("ingest", "empty", folder=tmp_path).err == "No documents were found there.\n"
+    ended = ragweave(command, "empty", folder=tmp_path)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("ragweave: There is nothing to read in 'empty': no text, Markdown")
+    assert ended.err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["empty"]
+
+
+def test_an_index_of_nothing_is_said_to_be_empty(ragweave: Ragweave, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/a.txt").write_text("words")
+    ragweave("ingest", "docs", folder=tmp_path)
+    (tmp_path / "docs/a.txt").unlink()
+    assert ragweave("ingest", "docs", folder=tmp_path).out.startswith(
+        "0 added, 0 unchanged, 1 removed, 0 failed"
+    )
     ended = ragweave("doctor", folder=tmp_path)
     assert re.search(
         r"warning index .*nothing is there yet\.\n +-> ragweave ingest PATH", ended.out

@@ -204,8 +204,15 @@ def test_a_file_of_other_things_is_summed_up(tmp_path: Path) -> None:
     file = write_lines(tmp_path / "r.jsonl", *({"no": n} for n in range(1000)))
     [*first, last] = read_records(file, "r.jsonl", RecordFields())
     assert len(first) == 5
-    assert last == LoadFailure("r.jsonl", "has 995 more such lines", last.size)
+    assert last == LoadFailure("r.jsonl", "has 995 more such lines", last.size, 995)
     assert sum(item.size for item in [*first, last]) == file.stat().st_size
+
+
+def test_a_file_of_blank_lines_has_no_records(tmp_path: Path) -> None:
+    file = write_lines(tmp_path / "r.jsonl", "", " ", "")
+    loaded = list(load([str(file)], LoadSettings()))
+    assert failures(loaded) == {str(file): "has no records"}
+    assert not any(isinstance(item, RecordsRead) for item in loaded), "it keeps what it had"
 
 
 def test_a_line_without_end_is_not_read_into_memory(tmp_path: Path) -> None:
