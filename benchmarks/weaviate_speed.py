@@ -137,9 +137,9 @@ async def notice_a_dead_server() -> None:
 
 async def delete(name: str) -> None:
     access = Access(parse_address(name), None)
-    async with access.client() as client:
-        for suffix in ("", "_parents", "_documents"):
-            await client.collections.delete(access.address.collection + suffix)
+    for suffix in ("", "_parents", "_documents"):
+        name = access.address.collection + suffix
+        await access.ask(lambda client, name=name: client.collections.delete(name))
     await access.aclose()
 
 

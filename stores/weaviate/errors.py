@@ -8,8 +8,9 @@ they begin differs between versions and between one node and several.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 import grpc
 import httpx
@@ -35,6 +36,10 @@ from ragweave.state.errors import (
 )
 from ragweave.stores.weaviate.address import Server
 
+_ATTEMPTS = 5
+
+T = TypeVar("T")
+
 _CALL_FAILED = (WeaviateBaseError, grpc.RpcError, httpx.HTTPError, grpc.aio.UsageError)
 _UNREACHABLE = (
     WeaviateConnectionError,
@@ -44,6 +49,8 @@ _UNREACHABLE = (
     httpx.TransportError,
 )
 _MISSING = ("could not find class", "class not found", "tenant not found", "no such class")
+_IN_TRANSITION = "non-existing index"
+"""A node knows of a collection that it has not made yet, or has just deleted."""
 _MISMATCH = {
     "request was without tenant": "It holds several tenants: name one.",
     "request was with tenant": "It was made without tenants: name none, or another collection.",
@@ -74,6 +81,29 @@ async def answered_within(seconds: float, server: Server) -> AsyncIterator[None]
         raise _meaning(error, server, seconds) from error
 
 
+async def repeated(
+    call: Callable[[], Awaitable[T]], *, seconds: float, attempt_seconds: float, server: Server
+) -> T:
+    """Make a call that may be made twice, until it is answered.
+
+    A node that is killed leaves calls behind that are never answered, some even through another
+    node; the same call, made again, is answered by the nodes that are left.
+
+    Raises:
+        IndexUnavailable, IndexTimeout: it was not, in some attempts or within `seconds`.
+    """
+    async with answered_within(seconds, server):
+        for attempt in range(1, _ATTEMPTS):
+            try:
+                async with answered_within(attempt_seconds, server):
+                    return await call()
+            except IndexTimeout:
+                continue
+            except IndexUnavailable:
+                await asyncio.sleep(0.2 * 2**attempt)
+        return await call()
+
+
 def _meaning(error: BaseException, server: Server, seconds: float) -> IndexFailure:
     code = _grpc_code(error)
     status = error.status_code if isinstance(error, UnexpectedStatusCodeError) else 0
@@ -95,6 +125,8 @@ def _meaning(error: BaseException, server: Server, seconds: float) -> IndexFailu
 def _refusal(text: str, server: Server) -> IndexFailure:
     if any(part in text for part in _MISSING):
         return IndexMissing(f"Weaviate at {server} has no such collection or tenant.")
+    if _IN_TRANSITION in text:
+        return IndexUnavailable(f"Weaviate at {server} is making the collection. Try again.")
     for part, advice in _MISMATCH.items():
         if part in text:
             return IndexSchemaMismatch(f"The collection does not fit. {advice}")

@@ -199,15 +199,17 @@ class WeaviateGraph:
         if made is None or k < 1:
             return []
         check_dimension(vector, made.dimension)
-        async with self._access.reading(self._rows[table].collection) as collection:
-            reply = await collection.query.near_vector(
+        reply = await self._access.read(
+            self._rows[table].collection,
+            lambda collection: collection.query.near_vector(
                 [float(number) for number in vector],
                 target_vector=self._vector,
                 limit=min(k, MAXIMUM_RESULTS),
                 filters=bound,
                 return_metadata=MetadataQuery(distance=True),
                 return_properties=["record_id"],
-            )
+            ),
+        )
         found = [
             Neighbour(as_written(item.properties["record_id"]), 1 - item.metadata.distance)
             for item in reply.objects

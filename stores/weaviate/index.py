@@ -144,8 +144,9 @@ class WeaviateIndex:
             return []
         query = await prepare(spec, made, vector_name=self._vector, index=self.name)
         try:
-            async with self._access.reading(self._chunks.collection) as collection:
-                return await search_collection(collection, query)
+            return await self._access.read(
+                self._chunks.collection, lambda collection: search_collection(collection, query)
+            )
         except IndexMissing:  # others have deleted it
             self._layout.forget()
             return []

@@ -67,22 +67,7 @@ class Layout:
         Raises:
             IndexSchemaMismatch: they are there, for something else.
         """
-        address, tenant = self._access.address, self._access.tenant
-        tenants = tenant is not None
-        definitions = self._definitions(spec, address, tenants=tenants)
-        async with self._access.client() as client:
-            description = await self._description(client)
-            if description is None:
-                for definition in definitions:
-                    await _create(client, definition)
-                description = await self._description(client)
-            made = self._fitting(description or "")
-            check_spec(self._where, spec, made.spec)
-            self._check_analysis(made)
-            for definition in definitions if tenant is not None else ():
-                collection = client.collections.use(definition["name"])
-                await collection.tenants.create([Tenant(name=str(tenant))])
-        self._remember(made)
+        self._remember(await self._access.ask(lambda client: self._make(client, spec)))
 
     async def spec(self) -> IndexSpec | None:
         """What the index was made for; None if it, or its tenant, is not there."""
@@ -115,11 +100,12 @@ class Layout:
 
     async def ping(self) -> str:
         """Reach the server by REST and by gRPC; its name and version."""
-        async with self._access.client() as client:
-            meta = await client.get_meta()
+        meta = await self._access.ask(lambda client: client.get_meta())
         with suppress(IndexMissing, IndexSchemaMismatch):  # an answer by gRPC all the same
-            async with self._access.reading(self._main) as collection:
-                await collection.query.fetch_objects(limit=1, return_properties=[])
+            await self._access.read(
+                self._main,
+                lambda collection: collection.query.fetch_objects(limit=1, return_properties=[]),
+            )
         return f"Weaviate {meta['version']}"
 
     def _fitting(self, description: str) -> Made:
@@ -140,16 +126,37 @@ class Layout:
         if self._made is not None and monotonic() - self._read_at < _REMEMBERED_SECONDS:
             return self._made
         self._made = None
-        async with self._access.client() as client:
+        if made := await self._access.ask(self._look_up):
+            self._remember(made)
+        return made
+
+    async def _look_up(self, client: WeaviateAsyncClient) -> Made | None:
+        """What the server says that the index was made for; None if it, or its tenant, is not."""
+        description = await self._description(client)
+        if description is None:
+            return None
+        made = self._fitting(description)
+        tenant = self._access.tenant
+        collection = client.collections.use(self._main)
+        if tenant is not None and not await collection.tenants.exists(tenant):
+            return None
+        return made
+
+    async def _make(self, client: WeaviateAsyncClient, spec: IndexSpec) -> Made:
+        """Create what is not there; made twice, it changes nothing."""
+        tenant = self._access.tenant
+        definitions = self._definitions(spec, self._access.address, tenants=tenant is not None)
+        description = await self._description(client)
+        if description is None:
+            for definition in definitions:
+                await _create(client, definition)
             description = await self._description(client)
-            if description is None:
-                return None
-            made = self._fitting(description)
-            tenant = self._access.tenant
-            collection = client.collections.use(self._main)
-            if tenant is not None and not await collection.tenants.exists(tenant):
-                return None
-        self._remember(made)
+        made = self._fitting(description or "")
+        check_spec(self._where, spec, made.spec)
+        self._check_analysis(made)
+        for definition in definitions if tenant is not None else ():
+            collection = client.collections.use(definition["name"])
+            await collection.tenants.create([Tenant(name=str(tenant))])
         return made
 
     def _check_analysis(self, made: Made) -> None:

@@ -19,7 +19,6 @@ from ragweave.stores.weaviate.writes import (
     batches,
     in_flight,
     insert,
-    repeated,
     slices,
 )
 
@@ -81,15 +80,20 @@ class Table(Generic[Record]):
         found: dict[Any, Record] = {}
         with suppress(IndexMissing):
             for part in slices(objects.values(), self._page):
-                async with self._access.reading(self.collection) as collection:
-                    reply = await collection.query.fetch_objects_by_ids(
-                        part,
-                        limit=len(part),
-                        include_vector=vectors,
-                        return_properties=self._properties,
-                    )
-                found.update((item.uuid, self._read(item)) for item in reply.objects)
+                found |= await self._page_of(part, vectors)
         return [found[objects[id]] for id in ids if objects[id] in found]
+
+    async def _page_of(self, objects: list[Any], vectors: bool) -> dict[Any, Record]:
+        reply = await self._access.read(
+            self.collection,
+            lambda collection: collection.query.fetch_objects_by_ids(
+                objects,
+                limit=len(objects),
+                include_vector=vectors,
+                return_properties=self._properties,
+            ),
+        )
+        return {item.uuid: self._read(item) for item in reply.objects}
 
     async def pages(
         self, ids: Sequence[str], *, vectors: bool = False
@@ -121,10 +125,12 @@ class Table(Generic[Record]):
     async def ids_where(self, condition: WeaviateFilter) -> list[str] | None:
         """Ids of the records that pass a filter; None if there are more than can be found."""
         try:
-            async with self._access.reading(self.collection) as collection:
-                reply = await collection.query.fetch_objects(
+            reply = await self._access.read(
+                self.collection,
+                lambda collection: collection.query.fetch_objects(
                     filters=condition, limit=MAXIMUM_RESULTS, return_properties=[self._key]
-                )
+                ),
+            )
         except IndexMissing:
             return []
         if len(reply.objects) == MAXIMUM_RESULTS:
@@ -140,16 +146,10 @@ class Table(Generic[Record]):
     async def delete_where(self, condition: WeaviateFilter | None) -> None:
         """Delete the records that pass a filter; all of them if it is None."""
         condition = condition or Filter.by_id().not_equal(_NO_OBJECT)
-        address = self._access.address
-
-        async def delete_some() -> Any:
-            collection = await self._access.collection(self.collection)
-            return await collection.data.delete_many(where=condition)
-
         with suppress(IndexMissing):
             while True:  # a call deletes no more than a search may find
-                reply = await repeated(
-                    delete_some, seconds=address.write_seconds, server=address.server
+                reply = await self._access.write(
+                    self.collection, lambda collection: collection.data.delete_many(where=condition)
                 )
                 if reply.failed:
                     raise IndexFailure(f"{reply.failed} objects were not deleted; try again.")
@@ -159,8 +159,9 @@ class Table(Generic[Record]):
     async def count(self) -> int:
         """Number of records."""
         try:
-            async with self._access.reading(self.collection) as collection:
-                reply = await collection.aggregate.over_all(total_count=True)
+            reply = await self._access.read(
+                self.collection, lambda collection: collection.aggregate.over_all(total_count=True)
+            )
         except IndexMissing:
             return 0
         return int(reply.total_count or 0)
@@ -170,21 +171,21 @@ class Table(Generic[Record]):
     ) -> AsyncIterator[list[Any]]:
         """The server's objects, page by page."""
         last: Any = None
+
+        def next_page(collection: Any) -> Any:
+            return collection.query.fetch_objects(
+                limit=page, after=last, return_properties=properties, include_vector=vectors
+            )
+
         with suppress(IndexMissing):
             while True:
-                async with self._access.reading(self.collection) as collection:
-                    reply = await collection.query.fetch_objects(
-                        limit=page, after=last, return_properties=properties, include_vector=vectors
-                    )
+                reply = await self._access.read(self.collection, next_page)
                 if not reply.objects:  # a page that replicas disagree on may merely be short
                     return
                 yield reply.objects
                 last = reply.objects[-1].uuid
 
     async def _insert(self, batch: Sequence[Row]) -> dict[str, str]:
-        address = self._access.address
-
-        async def insert_batch() -> dict[str, str]:
-            return await insert(await self._access.collection(self.collection), batch)
-
-        return await repeated(insert_batch, seconds=address.write_seconds, server=address.server)
+        return await self._access.write(
+            self.collection, lambda collection: insert(collection, batch)
+        )

@@ -9,9 +9,7 @@ from typing import Any, TypeVar
 
 from weaviate.exceptions import WeaviateInsertManyAllFailedError
 
-from ragweave.state.errors import IndexTimeout, IndexUnavailable
-from ragweave.stores.weaviate.address import Server
-from ragweave.stores.weaviate.errors import answered_within
+from ragweave.state.errors import IndexUnavailable
 from ragweave.stores.weaviate.rows import Row
 
 BATCH_OBJECTS, BATCH_BYTES = 200, 32_000_000
@@ -21,7 +19,6 @@ while the client builds it."""
 _IN_FLIGHT = 2
 """While the server works on one batch, the next is made."""
 
-_ATTEMPTS, _ATTEMPT_SECONDS = 5, 20.0
 _PASSING = ("replica", "deadline exceeded", "unavailable", "connection refused", "shutting down")
 
 T = TypeVar("T")
@@ -63,22 +60,6 @@ async def in_flight(parts: Iterable[T], work: Callable[[T], Awaitable[None]]) ->
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def repeated(call: Callable[[], Awaitable[T]], *, seconds: float, server: Server) -> T:
-    """Make a call that may be made twice until it is answered.
-
-    Raises:
-        IndexUnavailable, IndexTimeout: it was not, in some attempts or within `seconds`.
-    """
-    async with answered_within(seconds, server):
-        for attempt in range(1, _ATTEMPTS):
-            try:
-                async with answered_within(min(_ATTEMPT_SECONDS, seconds), server):
-                    return await call()
-            except (IndexUnavailable, IndexTimeout):
-                await asyncio.sleep(0.2 * 2**attempt)
-        return await call()
 
 
 async def insert(collection: Any, batch: Sequence[Row]) -> dict[str, str]:

@@ -177,6 +177,47 @@ async def test_a_slow_server_costs_the_deadline_and_no_more(
     await index.aclose()
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(Fault(seconds=3), id="never answered"),
+        pytest.param(
+            Fault(
+                code=grpc.StatusCode.UNKNOWN,
+                text="explorer: get class: tried to browse non-existing index for Docs",
+            ),
+            id="collection still being made",
+        ),
+    ],
+)
+async def test_with_replicas_a_search_is_asked_again(
+    fault: Fault, weaviate_double: WeaviateDouble
+) -> None:
+    """A leader that was killed left searches through another node unanswered for good, and new
+    ones for ten seconds; the third one was answered."""
+    index = await filled(weaviate_double.url)
+    replicated = WeaviateIndex.from_url(f"{weaviate_double.url}&replication=3&timeout=5")
+    await replicated.spec()
+    weaviate_double.fail("Search", fault, times=2)
+    assert len(await replicated.search(QUERY)) == 3
+    assert len(weaviate_double.calls_of("Search")) == 3
+    await replicated.aclose()
+    await index.aclose()
+
+
+async def test_with_replicas_nothing_is_asked_without_end(
+    weaviate_double: WeaviateDouble,
+) -> None:
+    index = await filled(weaviate_double.url)
+    replicated = WeaviateIndex.from_url(f"{weaviate_double.url}&replication=3&timeout=1")
+    await replicated.spec()
+    weaviate_double.fail("Search", Fault(seconds=2), times=20)
+    await fails_in_time(replicated.search(QUERY), IndexTimeout)
+    assert len(weaviate_double.calls_of("Search")) == 5
+    await replicated.aclose()
+    await index.aclose()
+
+
 async def test_a_server_that_hangs_while_connecting_costs_the_deadline() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         index = WeaviateIndex.from_url(
