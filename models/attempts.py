@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from tenacity import (
     AsyncRetrying,
     RetryCallState,
@@ -22,10 +22,11 @@ from tenacity import (
 from ragweave.models.budget import ledger_of, reached
 from ragweave.models.faults import Transient
 from ragweave.models.loops import PerLoop
+from ragweave.models.parsing import finish_reason, whole
 from ragweave.models.providers import REQUEST_SECONDS
 from ragweave.models.tokens import token_counter
 from ragweave.state.context import RagContext
-from ragweave.state.errors import CallFailed, ModelUnavailable, RequestRefused
+from ragweave.state.errors import CallFailed, ModelUnavailable, RagweaveError, RequestRefused
 from ragweave.state.records import StageUsage, Usage
 
 ResultT = TypeVar("ResultT")
@@ -86,8 +87,10 @@ class Call:
     ) -> None:
         self.model = model
         self.stage = stage
+        self.heard: list[AIMessageChunk] = []
+        """What has come of the answer that is being streamed."""
         self.said = ""
-        """What a streamed answer has shown so far."""
+        """What of it was shown."""
         self._hidden = hidden and not state.get("draft")  # an answer that is there needs no call
         self._context = context
         self._ledger = ledger_of(state)
@@ -114,40 +117,59 @@ class Call:
         """
 
         async def attempt() -> AIMessage:
-            return await self._attempt(request)
+            return await self._attempt(messages, request)
 
         try:
-            message = await attempted(attempt, remaining=self._remaining)
+            return await attempted(attempt, remaining=self._remaining)
         except CallFailed as error:
-            if self.said:
-                await self._count(messages, AIMessage(self.said))
             error.text, error.usage = self.said, self.usage
             raise
         except RequestRefused as error:
             error.usage = self.usage
             raise
-        await self._count(messages, message)
-        return message
 
     def still_answering(self, clock: asyncio.Timeout) -> None:
         """Give a streamed answer the full time again for its next piece."""
         if not clock.expired():
             clock.reschedule(asyncio.get_running_loop().time() + self._patience())
 
-    async def _count(self, messages: Sequence[BaseMessage], answer: AIMessage) -> None:
-        """Add an answer's tokens: the server's figures, or our count if it sent none."""
+    async def _count(
+        self, messages: Sequence[BaseMessage], answer: AIMessage, *, ended: bool = True
+    ) -> None:
+        """Add an answer's tokens: the server's figures, and our count of what it did not report.
+
+        Servers report what was written when it has `ended`.
+        """
         reported = answer.usage_metadata
-        if reported and reported["total_tokens"]:
-            read, written = reported["input_tokens"], reported["output_tokens"]
-        else:
+        read, written = (
+            (reported["input_tokens"], reported["output_tokens"]) if reported else (0, 0)
+        )
+        if not ended or not read + written:
             counter = await token_counter()
             texts = ["\n".join(message.text for message in messages), _written(answer)]
-            read, written = await asyncio.to_thread(counter, texts)
+            counted = await asyncio.to_thread(counter, texts)
+            read, written = read or counted[0], max(written, counted[1])
         self._cost["input_tokens"] += read
         self._cost["output_tokens"] += written
         self._ledger.spend(read + written)
 
     async def _attempt(
+        self,
+        messages: Sequence[BaseMessage],
+        request: Callable[[asyncio.Timeout], Awaitable[AIMessage]],
+    ) -> AIMessage:
+        self.heard = []
+        try:
+            answer = await self._answer(request)
+        except RagweaveError:
+            if self.heard:  # which is paid for, whatever became of it
+                partial = whole(self.heard)
+                await self._count(messages, partial, ended=finish_reason(partial) is not None)
+            raise
+        await self._count(messages, answer)
+        return answer
+
+    async def _answer(
         self, request: Callable[[asyncio.Timeout], Awaitable[AIMessage]]
     ) -> AIMessage:
         async with self._slot():
@@ -167,7 +189,7 @@ class Call:
             return reached("deadline_seconds", self._context, self._ledger.elapsed())
         if isinstance(error, TimeoutError):
             error = Transient(f"{self.model}: no answer in {REQUEST_SECONDS:.0f} seconds")
-        if self.said:  # another attempt would say it all again
+        if self.said.strip():  # another attempt would say it all again
             return ModelUnavailable(f"{error} (the answer broke off)")
         return error
 

@@ -19,7 +19,6 @@ from langchain_core.messages import (
     AIMessageChunk,
     BaseMessage,
     HumanMessage,
-    message_chunk_to_message,
 )
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.constants import TAG_NOSTREAM
@@ -27,7 +26,15 @@ from pydantic import BaseModel
 
 from ragweave.models.attempts import Call
 from ragweave.models.faults import ParameterRefused, Transient, faults_of
-from ragweave.models.parsing import Unfit, answer_text, broken_off, finish_reason, parse
+from ragweave.models.parsing import (
+    Unfit,
+    answer_text,
+    broken_off,
+    finish_reason,
+    parse,
+    was_stopped,
+    whole,
+)
 from ragweave.models.registry import chat_model
 from ragweave.models.thoughts import ThoughtFilter
 from ragweave.models.wire import in_words, is_openai, structured, unstreamed, unsupported
@@ -211,27 +218,16 @@ async def _stream(
             on_text(text)
 
     async def request(clock: asyncio.Timeout) -> AIMessage:
-        received: list[AIMessageChunk] = []
         thoughts = ThoughtFilter()
         async with aclosing(pieces()) as stream:
             async for piece in stream:
                 call.still_answering(clock)
-                received.append(piece)
+                call.heard.append(piece)
                 show(thoughts.feed(piece.text))
         show(thoughts.close())
-        message = _whole(received)
-        if not call.said.strip() and finish_reason(message) in (None, "stop"):
+        message = whole(call.heard)
+        if not call.said.strip() and not was_stopped(message):
             raise Transient(f"{call.model} gave an empty answer")
         return message
 
     return await call.make(messages, request)
-
-
-def _whole(pieces: list[AIMessageChunk]) -> AIMessage:
-    if not pieces:
-        return AIMessage("")
-    if not isinstance(pieces[0], AIMessageChunk):  # a model that cannot stream gives a message
-        return pieces[0]
-    message = message_chunk_to_message(pieces[0] + pieces[1:])
-    assert isinstance(message, AIMessage)
-    return message

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import json_repair
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, message_chunk_to_message
 from pydantic import BaseModel, ValidationError
 
 from ragweave.models.thoughts import without_thoughts
@@ -17,7 +17,11 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 _NOT_NUMBERS = ("NaN", "Infinity", "-Infinity", math.inf, -math.inf)
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason")  # OpenAI, Anthropic, Ollama
 _CUT_OFF = {"length", "max_tokens"}
-_REFUSED = {"content_filter", "refusal"}
+_REFUSED = {
+    "content_filter",  # OpenAI
+    "refusal",  # Anthropic
+    *("safety", "recitation", "blocklist", "prohibited_content", "spii"),  # Google
+}
 
 
 class Unfit(Exception):
@@ -49,16 +53,32 @@ def parse(schema: type[ModelT], message: AIMessage) -> ModelT:
     raise Unfit(problems[0] if problems else "There is no JSON in the answer.")
 
 
+def whole(pieces: Sequence[AIMessageChunk]) -> AIMessage:
+    """The message that a stream's pieces make, with what the server reported of its tokens."""
+    if not pieces:
+        return AIMessage("")
+    if not isinstance(pieces[0], AIMessageChunk):  # a model that cannot stream gives a message
+        return pieces[0]
+    message = message_chunk_to_message(pieces[0] + list(pieces[1:]))
+    assert isinstance(message, AIMessage)
+    return message
+
+
 def finish_reason(message: AIMessage) -> str | None:
-    """Why the model stopped, in its provider's word."""
+    """Why the model stopped, in its provider's word, in small letters."""
     reasons = (message.response_metadata.get(key) for key in _FINISH_KEYS)
-    return next((reason for reason in reasons if reason), None)
+    return next((str(reason).lower() for reason in reasons if reason), None)
+
+
+def was_stopped(message: AIMessage) -> bool:
+    """Whether its length or its content ended an answer, rather than the model."""
+    return finish_reason(message) in _CUT_OFF | _REFUSED
 
 
 def broken_off(message: AIMessage) -> str | None:
     """Why a text is not all that its model wanted to say; None if it is, as far as is known."""
     reason = finish_reason(message)
-    if reason in _CUT_OFF:
+    if was_stopped(message):
         return reason
     # OpenAI's protocol always gives a reason: without one, the connection was closed too early.
     provider = message.response_metadata.get("model_provider")

@@ -359,7 +359,7 @@ async def test_a_streamed_answer_that_is_empty_is_asked_for_again(
     assert (await stream(lambda text: None)).value == "one two"
 
 
-@pytest.mark.parametrize("ending", ["length", None])
+@pytest.mark.parametrize("ending", ["length", "content_filter", "MAX_TOKENS", "SAFETY", None])
 async def test_an_answer_without_its_end_is_not_taken_for_whole(
     openai_stub: OpenAIStub, ending: str | None
 ) -> None:
