@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from ragweave.state.errors import InvalidSetting
+from ragweave.state.unknown_name import unknown
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -23,6 +25,7 @@ CONNECT_SECONDS = 10.0
 EMBEDDING_BATCH = 128
 """Texts in one request for embeddings."""
 
+_LISTS = "https://docs.langchain.com/oss/python/integrations/"
 _KEY_VARIABLES = {"google_genai": "GOOGLE_API_KEY", "google_vertexai": "GOOGLE_API_KEY"}
 
 
@@ -47,9 +50,10 @@ def build_chat_model(name: str) -> BaseChatModel:
             **_openai_settings(name),
         )
     try:
-        from langchain.chat_models import init_chat_model
+        from langchain.chat_models import base, init_chat_model
     except ImportError as error:
         raise _langchain_missing(name) from error
+    _expect_provider(provider, getattr(base, "_BUILTIN_PROVIDERS", ()), "chat")
     try:
         chat_model: BaseChatModel = init_chat_model(model, model_provider=provider)
         if "max_retries" in type(chat_model).model_fields:  # retries are made in attempts.py
@@ -74,9 +78,10 @@ def build_embeddings(name: str) -> Embeddings:
             **_openai_settings(name),
         )
     try:
-        from langchain.embeddings import init_embeddings
+        from langchain.embeddings import base, init_embeddings
     except ImportError as error:
         raise _langchain_missing(name) from error
+    _expect_provider(provider, getattr(base, "_BUILTIN_PROVIDERS", ()), "embeddings")
     try:
         embeddings: Embeddings = init_embeddings(model, provider=provider)
     except (ImportError, ValueError) as error:
@@ -91,6 +96,16 @@ def _split(name: str) -> tuple[str, str]:
             f'"{name}" is not a model name. Write PROVIDER:MODEL, such as openai:gpt-4.1-mini.'
         )
     return provider, model
+
+
+def _expect_provider(provider: str, known: Collection[str], kind: str) -> None:
+    """LangChain would name all thirty. Where it does not say which it has, it is left to it."""
+    if known and provider.replace("-", "_") not in known:
+        more = (
+            f"{_LISTS}{kind} lists all; any OpenAI-compatible server is openai:MODEL with "
+            "OPENAI_BASE_URL."
+        )
+        raise InvalidSetting(unknown("provider", provider, known, more=more))
 
 
 def _openai_settings(name: str) -> dict[str, Any]:

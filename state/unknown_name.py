@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
-def unknown(kind: str, name: str, known: Iterable[str], *, listed: Sequence[str] = ()) -> str:
+def unknown(
+    kind: str, name: str, known: Iterable[str], *, listed: Sequence[str] = (), more: str = ""
+) -> str:
     """One line about a name that does not exist, with the nearest ones that do.
 
     Args:
@@ -14,6 +16,7 @@ def unknown(kind: str, name: str, known: Iterable[str], *, listed: Sequence[str]
         name: what was given.
         known: the names that there are.
         listed: what `ragweave settings` lists them by; without it all are named if none is near.
+        more: where else all are listed, as a sentence.
     """
     names = list(known)
     near = _nearest(name, names)
@@ -23,6 +26,8 @@ def unknown(kind: str, name: str, known: Iterable[str], *, listed: Sequence[str]
     if listed:
         commands = " and ".join(f"`ragweave settings {subject}`" for subject in listed)
         said.append(f"{commands} {'lists' if len(listed) == 1 else 'list'} all.")
+    elif more:
+        said.append(more)
     elif not near:
         said.append(f"There are: {', '.join(names)}.")
     return " ".join(said)

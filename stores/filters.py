@@ -82,7 +82,7 @@ def _type_of(field: str, types: Mapping[str, FieldType]) -> FieldType:
         return types[field]
     raise IndexSchemaMismatch(
         f"Cannot filter on {field!r}: the index declares {', '.join(sorted(types))}. "
-        "Declare the field when the index is made."
+        f"Fields are declared when an index is made: `ragweave ingest --filter-field {field}:TYPE`."
     )
 
 

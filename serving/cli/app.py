@@ -84,6 +84,8 @@ def _start(
 ) -> None:
     if started.invoked_subcommand is None:
         typer.echo(started.get_help())
+    else:
+        _expect_folder()
 
 
 def main() -> None:
@@ -103,7 +105,7 @@ def run(arguments: list[str]) -> int:
     try:
         code = app(arguments, prog_name="ragweave", standalone_mode=False)
     except typer.TyperException as error:
-        complain(f"{error.format_message().rstrip('.')}. See `ragweave --help`.")
+        complain(_with_help(error))
         return MISTAKEN
     except typer.Abort:
         code = INTERRUPTED
@@ -126,6 +128,23 @@ def run(arguments: list[str]) -> int:
     if code == INTERRUPTED:
         complain("Interrupted.")
     return code or 0
+
+
+def _with_help(error: typer.TyperException) -> str:
+    """A mistake in the arguments, and where the command's own options are listed."""
+    said = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "ragweave"
+    return f"{said}{'' if said.endswith('?') else '.'} See `{command} --help`."
+
+
+def _expect_folder() -> None:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise InvalidSetting(
+            "The working folder is gone (deleted or moved away): change to one that exists."
+        ) from None
 
 
 def _silence() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ragweave.serving.cli.app import run
 from ragweave.state.base import Output
 from ragweave.state.ingest import IngestOutput
 from ragweave.state.records import Source
@@ -265,7 +266,7 @@ def test_a_drawing(ragweave: Ragweave, tmp_path: Path) -> None:
 
 
 MISTAKES: dict[str, tuple[list[str], str]] = {
-    "no question": (["ask"], "Missing argument 'question'. See `ragweave --help`."),
+    "no question": (["ask"], "Missing argument 'question'. See `ragweave ask --help`."),
     "empty question": (["ask", "  "], "The question is empty"),
     "empty query": (["search", ""], "The query is empty"),
     "technique": (["ask", PILOT, "--technique", "carg"], 'no technique "carg". Did you mean crag'),
@@ -287,9 +288,13 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
         "ragweave: chunk_overlap can be at most half of chunk_tokens",
     ),
     "setting's form": (["ask", PILOT, "--set", "top_k"], "--set takes name=value"),
-    "filter": (["ask", PILOT, "--filter", "nofield=1"], "nofield"),
-    "option": (["ask", PILOT, "--tpo-k", "3"], "No such option"),
-    "command": (["aks", PILOT], "No such command 'aks'"),
+    "provider": (["ask", PILOT, "--model", "opena:x"], 'no provider "opena". Did you mean openai'),
+    "filter": (["ask", PILOT, "--filter", "nofield=1"], "`ragweave ingest --filter-field nofield:"),
+    "option": (["ask", PILOT, "--tpo-k", "3"], "See `ragweave ask --help`."),
+    "option of draw": (["draw", "crag", "--otput", "x"], "See `ragweave draw --help`."),
+    "option of none": (["--versoin"], "See `ragweave --help`."),
+    "value": (["search", "x", "--top-k", "many"], "See `ragweave search --help`."),
+    "command": (["aks", PILOT], "No such command 'aks'. Did you mean 'ask'? See `ragweave --help`"),
     "path": (["ingest", "no/such/folder"], "No such file or folder: 'no/such/folder'"),
     "web without a person": (["ask", PILOT, "--web", "ask"], "--web ask"),
     "web of another": (
@@ -306,6 +311,26 @@ def test_a_mistake_is_one_line(ragweave: Ragweave, arguments: list[str], complai
     assert complaint in ended.err
     assert (ended.code, ended.err.count("\n"), ended.out) == (2, 1, "")
     assert ended.err.startswith("ragweave: ")
+
+
+@pytest.mark.parametrize("command", [["ask", PILOT], ["ingest", "/"], ["doctor"], ["draw", "crag"]])
+def test_a_working_folder_that_is_gone(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert run(command) == 2
+    assert capsys.readouterr() == (
+        "",
+        "ragweave: The working folder is gone (deleted or moved away): change to one that "
+        "exists.\n",
+    )
+    assert run(["--help"]) == 0
 
 
 @pytest.mark.parametrize("size", [32_001, 1_000_000])

@@ -99,8 +99,19 @@ async def test_another_provider_says_what_to_install() -> None:
         await chat_model("mistralai:large")
     with pytest.raises(InvalidSetting, match="langchain-cohere"):
         await embeddings("cohere:embed")
-    with pytest.raises(InvalidSetting, match=r"nobody:model cannot be used: .*nobody"):
-        await chat_model("nobody:model")
+
+
+@pytest.mark.parametrize(("resolve", "kind"), [(chat_model, "chat"), (embeddings, "embeddings")])
+async def test_a_provider_that_does_not_exist_is_named_with_the_nearest(
+    resolve: Any, kind: str
+) -> None:
+    with pytest.raises(InvalidSetting, match="Did you mean ollama[?] https://") as near:
+        await resolve("olama:x")
+    with pytest.raises(InvalidSetting, match=f'"zzz"[.] https://.*/{kind} lists all') as far:
+        await resolve("zzz:x")
+    for caught in (near, far):
+        assert "OPENAI_BASE_URL" in str(caught.value)
+        assert len(str(caught.value)) < 220
 
 
 async def test_without_langchain_other_providers_name_the_extra(
