@@ -58,14 +58,22 @@ async def test_the_same_question_gives_the_same_shape(library: Library, techniqu
     assert "grounded" in {citation["status"] for citation in output["citations"]}
 
 
+IN_ONE_PROMPT: dict[str, dict[str, Any]] = {
+    "crag": {"web_search": "never", "refine": False},
+    "rag_fusion": {},
+    "longrag": {"reader_tokens": 1_000_000},
+    "citation": {"prompt_tokens": 1_000_000},
+}
+"""Settings by technique under which every passage reaches one prompt as it is."""
+
+
 @pytest.mark.parametrize("technique", TECHNIQUES)
 async def test_odd_texts_break_no_prompt(
     library: Library, openai_stub: OpenAIStub, technique: str
 ) -> None:
     index = await library([LAMP, *ODD.values()])
     openai_stub.script = script
-    settings = {"index": index, "model": "openai:stub", "top_k": 8, "prompt_tokens": 1_000_000}
-    settings |= {"reader_tokens": 1_000_000, "web_search": "never", "refine": False}
+    settings = {"index": index, "model": "openai:stub", "top_k": 8, **IN_ONE_PROMPT[technique]}
     result = await run(BUILDERS[technique](), QUESTION, settings)
     assert result.output["status"] == "answered"
     for request in openai_stub.chats:
@@ -88,7 +96,9 @@ async def test_an_instruction_in_a_document_is_data(
 ) -> None:
     texts = [record["poisoned_text"] for record in poisoned]
     openai_stub.script = script
-    settings = {"index": await library(texts), "model": "openai:stub", "web_search": "never"}
+    settings = {"index": await library(texts), "model": "openai:stub"}
+    if technique == "crag":
+        settings["web_search"] = "never"
     result = await run(BUILDERS[technique](), "What is said here?", settings)
     for request in openai_stub.chats:
         system = request["messages"][0]["content"]
