@@ -49,8 +49,20 @@ _UNREACHABLE = (
     httpx.TransportError,
 )
 _MISSING = ("could not find class", "class not found", "tenant not found", "no such class")
-_IN_TRANSITION = "non-existing index"
-"""A node knows of a collection that it has not made yet, or has just deleted."""
+_PASSING = (
+    "cannot achieve consistency level",
+    "cannot reach enough replicas",
+    "leader not found",
+    "non-existing index",  # of a collection that is just being made
+    "shutting down",
+    "unavailable",
+    "deadline exceeded",
+    "connection refused",
+    "connection reset",
+    "connection is closing",
+    "context canceled",
+    "code = canceled",
+)
 _MISMATCH = {
     "request was without tenant": "It holds several tenants: name one.",
     "request was with tenant": "It was made without tenants: name none, or another collection.",
@@ -104,6 +116,12 @@ async def repeated(
         return await call()
 
 
+def is_passing(refusal: str) -> bool:
+    """Whether what a server says is the fault of a node that comes or goes, not of the request."""
+    text = refusal.lower()
+    return any(sign in text for sign in _PASSING)
+
+
 def _meaning(error: BaseException, server: Server, seconds: float) -> IndexFailure:
     code = _grpc_code(error)
     status = error.status_code if isinstance(error, UnexpectedStatusCodeError) else 0
@@ -125,8 +143,10 @@ def _meaning(error: BaseException, server: Server, seconds: float) -> IndexFailu
 def _refusal(text: str, server: Server) -> IndexFailure:
     if any(part in text for part in _MISSING):
         return IndexMissing(f"Weaviate at {server} has no such collection or tenant.")
-    if _IN_TRANSITION in text:
-        return IndexUnavailable(f"Weaviate at {server} is making the collection. Try again.")
+    if is_passing(text):
+        return IndexUnavailable(
+            f"Weaviate at {server} could not answer. Try again. It said: {text}"
+        )
     for part, advice in _MISMATCH.items():
         if part in text:
             return IndexSchemaMismatch(f"The collection does not fit. {advice}")

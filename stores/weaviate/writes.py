@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from weaviate.exceptions import WeaviateInsertManyAllFailedError
 
 from ragweave.state.errors import IndexUnavailable
+from ragweave.stores.weaviate.errors import is_passing
 from ragweave.stores.weaviate.rows import Row
 
 BATCH_OBJECTS, BATCH_BYTES = 200, 32_000_000
@@ -18,8 +19,6 @@ while the client builds it."""
 
 _IN_FLIGHT = 2
 """While the server works on one batch, the next is made."""
-
-_PASSING = ("replica", "deadline exceeded", "unavailable", "connection refused", "shutting down")
 
 T = TypeVar("T")
 
@@ -74,6 +73,6 @@ async def insert(collection: Any, batch: Sequence[Row]) -> dict[str, str]:
     except WeaviateInsertManyAllFailedError as error:
         refused = dict.fromkeys((row.id for row in batch), error.message)
     for reason in refused.values():
-        if any(sign in reason.lower() for sign in _PASSING):
+        if is_passing(reason):
             raise IndexUnavailable(f"Weaviate could not store a batch: {reason}")
     return refused
