@@ -164,7 +164,6 @@ def _asking(technique: str, settings: Mapping[str, Any]) -> Ask:
     context = settled(context_type(graph), settings, f"setting of {technique}")
 
     async def ask(given: Input, show: Show) -> Answer:
-        await expect_searchable(technique, settings)  # an agent would take "no evidence" for a fact
         state: Mapping[str, Any] = {}
         parts: Any = graph.astream(given, context=context, stream_mode=["custom", "values"])
         async for mode, part in parts:
@@ -172,6 +171,8 @@ def _asking(technique: str, settings: Mapping[str, Any]) -> Ask:
                 show(part)
             else:
                 state = part
+        if state.get("status") == "no_evidence":  # which an agent would take for a fact
+            await expect_searchable(technique, settings)
         return Answer.of(technique, state)
 
     return ask

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -12,14 +13,16 @@ from typing import Any, cast
 import pytest
 from deepagents import CompiledSubAgent, create_deep_agent
 from langchain.agents import create_agent
+from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
-from ragweave.serving import as_subagent, as_tool
+from ragweave.serving import agents, aingest, as_subagent, as_tool
 from ragweave.serving.agents import CitedAnswer, SubAgent
+from ragweave.serving.searchable import expect_searchable
 from ragweave.serving.techniques import TECHNIQUES, load
 from ragweave.state.base import Output
 from ragweave.state.errors import InvalidSetting
@@ -129,6 +132,35 @@ async def test_an_agent_is_told_that_there_is_no_index_yet() -> None:
     (missing,) = results(await agent.ainvoke(ASKED))
     assert missing.status == "error"
     assert "`ragweave ingest PATH` makes one" in missing.text
+
+
+@pytest.mark.usefixtures("empty_folder")
+async def test_a_missing_index_is_looked_for_only_where_nothing_was_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+
+    async def looking(technique: str, settings: Any) -> None:
+        looked.append(technique)
+        await expect_searchable(technique, settings)
+
+    monkeypatch.setattr(agents, "expect_searchable", looking)
+    tool = as_tool("rag_fusion")
+
+    async def ask(question: str) -> ToolMessage:
+        call = {"name": tool.name, "args": {"question": question}, "id": "1", "type": "tool_call"}
+        message: ToolMessage = await tool.ainvoke(call)
+        return message
+
+    for _ in range(2):  # made, and made again where it was deleted
+        missing = await ask(WEIGHT)
+        assert (missing.status, len(looked)) == ("error", 1)
+        assert "`ragweave ingest PATH` makes one" in missing.text
+        looked.clear()
+        await aingest(documents=[Document(LAMPS[0], id="lamp")])
+        assert "3 kg [1]" in (await ask(WEIGHT)).text
+        assert looked == []
+        await asyncio.to_thread(shutil.rmtree, tmp_path / ".ragweave")
 
 
 async def test_what_goes_wrong_is_told_to_the_agent(library: Library, tmp_path: Path) -> None:
