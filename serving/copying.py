@@ -51,7 +51,7 @@ async def acopy(
 
     Nothing is embedded anew, unless the graph has entities or reports without vectors: then both
     are embedded with `embeddings`, or with those that the graph was made with. Copied again, only
-    what changed is written; a copy cut short goes on from where it was.
+    what changed is embedded and written; a copy cut short goes on from where it was.
 
     Args:
         source: name of an index; `graphrag:FOLDER` is a graph alone.
@@ -79,13 +79,13 @@ async def acopy(
         raise IndexMissing(f"There is no index at {source}, so there is nothing to copy.")
     if target.startswith(GRAPHS_ONLY) and graph is None:
         raise InvalidSetting(f"{target} can hold a knowledge graph only, and {source} has none.")
+    graph_target: Any = await open_graph(target, tenant=to_tenant) if graph else None
     if graph is not None:
-        graph = await _with_vectors(graph, name)
+        graph = await _with_vectors(graph, name, graph_target)
     if index is not None and not target.startswith(GRAPHS_ONLY):
         into = await open_index(target, tenant=to_tenant)
         copied = await copy_index(index, into, embeddings=name, on_progress=on_progress)
     if graph is not None:
-        graph_target: Any = await open_graph(target, tenant=to_tenant)
         written = await copy_graph(graph, graph_target, embeddings=name)
     return CopyReport(
         documents=copied.documents,
@@ -97,8 +97,11 @@ async def acopy(
     )
 
 
-async def _with_vectors(graph: GraphReader, embeddings: str) -> GraphReader:
-    """The graph itself, or, where a record has no vector, the graph embedded anew."""
+async def _with_vectors(graph: GraphReader, embeddings: str, target: GraphReader) -> GraphReader:
+    """The graph itself, or, where a record has no vector, the graph embedded anew.
+
+    What the target has of an earlier copy is not embedded again.
+    """
     tables, made = await graph.tables(), await graph.spec()
     for table in EMBEDDED:
         if len(await graph.vectors(table)) < len(getattr(tables, table)):
@@ -108,7 +111,7 @@ async def _with_vectors(graph: GraphReader, embeddings: str) -> GraphReader:
                     f"{graph.name} has no vectors of its {table}. Name the embeddings to make them "
                     "with: --embeddings offline, or openai:MODEL."
                 )
-            return EmbeddedGraph(graph, name)
+            return EmbeddedGraph(graph, name, before=target)
     return graph
 
 

@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 
 
 class EmbeddedGraph:
-    """The tables of one graph with vectors of other embeddings, made when they are first needed."""
+    """The tables of one graph with vectors of other embeddings, made when they are first needed.
 
-    def __init__(self, graph: GraphReader, embeddings: str) -> None:
+    Texts that a graph `before` has vectors of, made by the same embeddings, are not embedded again.
+    """
+
+    def __init__(
+        self, graph: GraphReader, embeddings: str, *, before: GraphReader | None = None
+    ) -> None:
         self.name = graph.name
         self._graph = graph
+        self._before = before
         self._embeddings = embeddings
         self._embedding = asyncio.Lock()
         self._tables: GraphTables | None = None
@@ -69,11 +75,22 @@ class EmbeddedGraph:
             return self._vectors[name]
 
     async def _embedded(self, tables: GraphTables, name: Embedded) -> VectorTable:
-        texts = embedded_texts(tables, name)
-        vectors = await embed_texts(list(texts.values()), embeddings=self._embeddings)
+        texts, known = embedded_texts(tables, name), await self._known(name)
+        new = [text for text in dict.fromkeys(texts.values()) if text not in known]
+        vectors = await embed_texts(new, embeddings=self._embeddings)
+        known |= dict(zip(new, vectors, strict=True))
         module = await asyncio.to_thread(importlib.import_module, "ragweave.stores.vector_table")
-        table: VectorTable = module.VectorTable.of(dict(zip(texts, vectors, strict=True)))
+        table: VectorTable = module.VectorTable.of({id: known[text] for id, text in texts.items()})
         return table
+
+    async def _known(self, name: Embedded) -> dict[str, list[float]]:
+        """By text, the vectors of the graph before."""
+        made = await self._before.spec() if self._before else None
+        if self._before is None or made is None or made.embeddings != self._embeddings:
+            return {}
+        texts = embedded_texts(await self._before.tables(), name)
+        vectors = await self._before.vectors(name)
+        return {texts[id]: vector for id, vector in vectors.items() if id in texts}
 
 
 def embedded_texts(tables: GraphTables, name: Embedded) -> dict[str, str]:

@@ -20,6 +20,7 @@ from ragweave.stores.graph import EMBEDDED, TABLES, GraphChanges, GraphTables, T
 from ragweave.stores.open_graph import open_graph
 from ragweave.stores.registry import aclose_all, open_index
 from tests.graphs.running import run
+from tests.servers import OpenAIStub
 from tests.stores.backends import BACKENDS
 
 EMBEDDINGS = "openai:text-embedding-3-large"
@@ -169,9 +170,39 @@ async def test_a_graph_without_vectors_is_embedded_on_the_way(
         assert len(await copy.vectors(table)) == len(getattr(tables, table))
     answer = (await run(local_search.build(), "What is Operation Dulce?", {"index": target})).output
     assert answer["status"] == "answered"
-    again = await acopy(source, target, embeddings="offline")
+
+
+async def test_a_graph_without_vectors_is_embedded_once(
+    data: Path, target: str, tmp_path: Path, openai_stub: OpenAIStub
+) -> None:
+    bare = tmp_path / "bare"
+    none = shutil.ignore_patterns("lancedb", "*.npz", "embeddings.*")
+    await to_thread(shutil.copytree, data / "graphrag/dulce", bare, ignore=none)
+    source, model = f"graphrag:{bare}", "openai:stub"
+    await acopy(source, target, embeddings=model)
+    embedded = len(openai_stub.calls)
+    first = await content(target)
+
+    again = await acopy(source, target, embeddings=model)
+
+    assert len(openai_stub.calls) == embedded > 0
     assert again["graph"] is not None
     assert set(again["graph"].values()) == {0}
+    graph: Any = await open_graph(target)
+    entity = (await graph.tables()).entities[0]
+    await graph.write(
+        GraphChanges(
+            upsert=GraphTables(entities=(replace(entity, description="other"),)),
+            vectors={"entities": {entity.id: [1.0] * 16}},
+        )
+    )
+
+    third = await acopy(source, target, embeddings=model)
+
+    assert [call.body["input"] for call in openai_stub.calls[embedded:]] == [[entity.embedded_text]]
+    assert third["graph"] is not None
+    assert sum(third["graph"].values()) == third["graph"]["entities"] == 1
+    assert await content(target) == first
 
 
 async def test_there_must_be_a_graph(target: str, tmp_path: Path) -> None:
