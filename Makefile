@@ -24,7 +24,7 @@ INSTALL = $(PIP) install --quiet --use-pep517 --editable
 
 RAGWEAVE = $(BIN)/python -m ragweave.serving.cli
 PYTEST = $(BIN)/python -m pytest
-DEMO_INDEX := lance:.ragweave/demo
+DEMO_INDEX := lance:.ragweave/index
 export QUESTION ?= When does a question leave for the web?
 
 .DEFAULT_GOAL := help
@@ -37,6 +37,7 @@ help: ## Show these targets
 demo: $(CORE) ## Index this project's own documents and ask them QUESTION; no key, no server
 	@$(RAGWEAVE) ingest README.md docs --index $(DEMO_INDEX) --embeddings offline
 	@$(RAGWEAVE) ask "$$QUESTION" --index $(DEMO_INDEX) --model offline --web never
+	@echo 'Go on with: . $(BIN)/activate; ragweave ask "How are citations checked?"'
 
 setup: $(ALL) ## Install what development needs into .venv
 

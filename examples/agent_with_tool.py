@@ -1,10 +1,10 @@
 """An agent that asks the documents by a tool. Without a model a script stands in for one.
 
-ragweave ingest README.md docs
+ragweave ingest README.md docs  # make demo has done it
 python examples/agent_with_tool.py "How are citations checked?"
 python examples/agent_with_tool.py "How are citations checked?" openai:gpt-4.1-mini
 
-Needs langchain (`pip install "ragweave[providers]"`).
+Needs langchain (`pip install ".[providers]"`).
 """
 
 from __future__ import annotations

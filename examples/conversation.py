@@ -1,6 +1,6 @@
 """Two questions in one conversation: the second one is understood through the first.
 
-ragweave ingest README.md docs
+ragweave ingest README.md docs  # make demo has done it
 python examples/conversation.py
 """
 
@@ -11,9 +11,9 @@ from ragweave.serving import ask
 
 def main() -> None:
     """Ask, then ask on."""
-    first = ask("Which exit codes does the command line have?", web_search="never")
+    first = ask("What happens to a file that is gone from the given paths?", web_search="never")
     print(first)
-    second = ask("And when is it 2?", messages=first["messages"], web_search="never")
+    second = ask("And to one that cannot be read?", messages=first["messages"], web_search="never")
     print(second)
 
 

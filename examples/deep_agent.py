@@ -1,6 +1,6 @@
 """A deep agent that hands a question to a technique, its sub-agent. A script stands in for a model.
 
-ragweave ingest README.md docs
+ragweave ingest README.md docs  # make demo has done it
 python examples/deep_agent.py "How are citations checked?"
 python examples/deep_agent.py "How are citations checked?" anthropic:claude-sonnet-4-5
 

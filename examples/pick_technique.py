@@ -1,6 +1,6 @@
 """Let the router pick a technique for each question, and show which and why.
 
-ragweave ingest README.md docs
+ragweave ingest README.md docs  # make demo has done it
 python examples/pick_technique.py
 """
 

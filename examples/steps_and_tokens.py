@@ -1,6 +1,6 @@
 """Show the steps of a question as they happen, then the answer as it is written.
 
-ragweave ingest README.md docs
+ragweave ingest README.md docs  # make demo has done it
 python examples/steps_and_tokens.py "How are citations checked?"
 """
 

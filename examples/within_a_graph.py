@@ -1,6 +1,6 @@
 """A technique within a graph of your own that has another state and another context.
 
-ragweave ingest README.md docs
+ragweave ingest README.md docs  # make demo has done it
 python examples/within_a_graph.py "cited answers" "budgets"
 """
 
