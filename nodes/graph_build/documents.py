@@ -6,7 +6,6 @@ import asyncio
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -19,7 +18,12 @@ from ragweave.indexing.split import TokenCounter
 from ragweave.models.embedding import embed_query
 from ragweave.models.tokens import token_counter
 from ragweave.nodes.graph_build.estimate import Estimate, estimate, nothing_expected
-from ragweave.nodes.graph_build.plan import build_of, extraction_messages, unit_key, units_of
+from ragweave.nodes.graph_build.plan import (
+    build_of,
+    extraction_messages,
+    kept_extractions,
+    units_of,
+)
 from ragweave.state.context import context_of, settings_of
 from ragweave.state.errors import InvalidSetting
 from ragweave.state.graph_index import GraphIndexContext, GraphIndexState
@@ -95,7 +99,7 @@ async def load_documents(state: GraphIndexState, runtime: Runtime[Any]) -> dict[
     made = await build.graph.spec()  # a dry run makes none
     stored = await build.graph.tables() if made else GraphTables()
     found = await asyncio.to_thread(_load, state, stored, context, await token_counter())
-    gone = _gone(state, stored, found)
+    gone = await asyncio.to_thread(_gone, state, stored, found)
     if not (gone or found.fresh or found.unchanged or found.failed) and state["paths"]:
         raise load_files.nothing_there(state["paths"])
     fresh = GraphTables(
@@ -131,19 +135,16 @@ async def units_to_extract(state: GraphIndexState) -> list[str]:
     context = context_of(state, None, GraphIndexContext)
     build = await build_of(context)
     units = await units_of(state, build)
-    keys = {unit.id: unit_key(context, unit) for unit in units}
-    found = await build.answers.get_many(keys.values())
-    return [unit.id for unit in units if keys[unit.id] not in found]
+    kept = await kept_extractions(units, build)
+    return [unit.id for unit in units if unit.id not in kept]
 
 
 async def _expected(units: Sequence[TextUnit], context: GraphIndexContext) -> Estimate:
     """Calls and tokens of what is not kept yet."""
     if context.offline:
         return nothing_expected()
-    build = await build_of(context)
-    keys = {unit.id: unit_key(context, unit) for unit in units}
-    found = await build.answers.get_many(keys.values())
-    new = [unit for unit in units if keys[unit.id] not in found]
+    kept = await kept_extractions(units, await build_of(context))
+    new = [unit for unit in units if unit.id not in kept]
     prompts = ["\n".join(m.text for m in extraction_messages(context, unit)) for unit in new]
     count = await token_counter()
     tokens = await asyncio.to_thread(count, prompts)
@@ -193,15 +194,12 @@ def _load(
 def _gone(state: GraphIndexState, stored: GraphTables, found: _Found) -> set[str]:
     """Documents to delete: those named, and those below a given path that are there no more."""
     there = {*found.unchanged, *found.hashes}
+    roots = [name for path in state["paths"] for name in load_files.names_of(path)]
     gone = set()
     for document in stored.documents:
         path = document.metadata.get("path")
         named = document.id in state["delete"] or path in state["delete"]
-        below = path is not None and any(_is_below(path, root) for root in state["paths"])
+        below = path is not None and any(load_files.is_below(path, root) for root in roots)
         if named or (below and document.id not in there and path not in found.unread):
             gone.add(document.id)
     return gone
-
-
-def _is_below(path: str, root: str) -> bool:
-    return PurePath(path).is_relative_to(PurePath(root))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -98,14 +98,16 @@ async def merged_graph(state: GraphIndexState, build: Build) -> MergedGraph:
     units = await units_of(state, build)
     if build.context.offline:
         return await asyncio.to_thread(_merge_by_terms, units)
+    kept = await kept_extractions(units, build)
+    pairs = [(unit_id, Extraction.model_validate(answer)) for unit_id, answer in kept.items()]
+    return await asyncio.to_thread(merge_extractions, pairs)
+
+
+async def kept_extractions(units: Sequence[TextUnit], build: Build) -> dict[str, Any]:
+    """By unit id, in order, what was extracted of text units before."""
     keys = {unit.id: unit_key(build.context, unit) for unit in units}
     found = await build.answers.get_many(keys.values())
-    pairs = [
-        (unit.id, Extraction.model_validate(found[keys[unit.id]]))
-        for unit in units
-        if keys[unit.id] in found
-    ]
-    return await asyncio.to_thread(merge_extractions, pairs)
+    return {unit_id: found[key] for unit_id, key in keys.items() if key in found}
 
 
 async def units_of(state: GraphIndexState, build: Build) -> list[TextUnit]:

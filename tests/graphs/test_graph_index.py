@@ -217,6 +217,38 @@ async def test_a_document_can_be_deleted_by_its_path(corpus: Path, index: str) -
     assert len((await tables_of(index)).documents) == 2
 
 
+@pytest.fixture
+def here(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, beside the corpus, with a document of its own."""
+    here = corpus.parent / "here"
+    here.mkdir()
+    (here / "port.md").write_text("The port of Norden.", encoding="utf-8")
+    monkeypatch.chdir(here)
+    return here
+
+
+@pytest.mark.usefixtures("here")
+async def test_documents_beside_the_given_folder_stay(index: str) -> None:
+    """Also those whose path begins at the folder that is given, as `.`."""
+    await build(index, Path("../corpus"))
+
+    report = await build(index, Path("."))
+
+    assert (report["added"], report["removed"]) == (1, 0)
+    assert len((await tables_of(index)).documents) == 4
+
+
+async def test_what_is_gone_is_found_by_either_form_of_its_path(here: Path, index: str) -> None:
+    await to_thread((here / "other.md").write_text, "Norden is far.", encoding="utf-8")
+    await build(index, Path("."))
+    await to_thread((here / "port.md").unlink)
+
+    report = await build(index, here)
+
+    assert report["removed"] == 1
+    assert [document.title for document in (await tables_of(index)).documents] == ["other"]
+
+
 async def test_a_broken_line_removes_nothing_and_every_one_is_counted(
     tmp_path: Path, index: str
 ) -> None:
