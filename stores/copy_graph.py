@@ -17,6 +17,7 @@ from ragweave.stores.graph import (
     GraphTables,
     TableName,
 )
+from ragweave.stores.graph_changes import changed, gone
 
 Vectors = Mapping[Any, Mapping[str, Sequence[float]]]
 """By the name of a table, and the id of a record."""
@@ -71,16 +72,12 @@ def _expect_related(name: str, tables: GraphTables, there: GraphTables) -> None:
 def _changes(
     tables: GraphTables, vectors: Vectors, there: GraphTables, there_vectors: Vectors
 ) -> GraphChanges:
-    upsert: dict[str, tuple[Any, ...]] = {}
-    delete: dict[TableName, set[str]] = {}
-    for table in TABLES:
-        known = {record.id: record for record in getattr(there, table)}
+    def is_embedded_otherwise(table: TableName, record_id: str) -> bool:
         new, old = vectors.get(table, {}), there_vectors.get(table, {})
-        records = getattr(tables, table)
-        upsert[table] = tuple(
-            record
-            for record in records
-            if known.get(record.id) != record or new.get(record.id) != old.get(record.id)
-        )
-        delete[table] = known.keys() - {record.id for record in records}
-    return GraphChanges(upsert=GraphTables(**upsert), delete=delete, vectors=vectors)
+        return new.get(record_id) != old.get(record_id)
+
+    return GraphChanges(
+        upsert=changed(there, tables, is_embedded_otherwise),
+        delete=gone(there, tables),
+        vectors=vectors,
+    )

@@ -15,15 +15,8 @@ from ragweave.nodes.graph_build.answers import written_reports
 from ragweave.nodes.graph_build.plan import Build, build_of, planned_graph
 from ragweave.state.context import context_of
 from ragweave.state.graph_index import GraphIndexContext, GraphIndexState
-from ragweave.stores.graph import (
-    EMBEDDED,
-    TABLES,
-    Embedded,
-    GraphChanges,
-    GraphTables,
-    Report,
-    TableName,
-)
+from ragweave.stores.graph import EMBEDDED, Embedded, GraphChanges, GraphTables, Report
+from ragweave.stores.graph_changes import changed, gone
 
 
 async def write_graph(state: GraphIndexState, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -36,7 +29,7 @@ async def write_graph(state: GraphIndexState, runtime: Runtime[Any]) -> dict[str
     before = await build.graph.tables()
     vectors = await _vectors(before, after, build)
     changes = GraphChanges(
-        upsert=_changed(before, after), delete=_deleted(before, after), vectors=vectors
+        upsert=changed(before, after), delete=gone(before, after), vectors=vectors
     )
     await build.graph.write(changes)
     return {
@@ -70,22 +63,3 @@ async def _vectors(
         )
         made[table] = dict(zip(texts, vectors, strict=True))
     return made
-
-
-def _changed(before: GraphTables, after: GraphTables) -> GraphTables:
-    changed: dict[str, Any] = {}
-    for name in TABLES:
-        stored = {record.id: record for record in getattr(before, name)}
-        records = getattr(after, name)
-        changed[name] = tuple(record for record in records if stored.get(record.id) != record)
-    return GraphTables(**changed)
-
-
-def _deleted(before: GraphTables, after: GraphTables) -> dict[TableName, list[str]]:
-    deleted: dict[TableName, list[str]] = {}
-    for name in TABLES:
-        kept = {record.id for record in getattr(after, name)}
-        gone = [record.id for record in getattr(before, name) if record.id not in kept]
-        if gone:
-            deleted[name] = gone
-    return deleted
