@@ -26,9 +26,9 @@ from typing import Literal
 from langgraph.graph import END, START, StateGraph
 
 from ragweave.nodes.answer import answer_question
-from ragweave.nodes.no_evidence import report_no_evidence
+from ragweave.nodes.no_evidence import has_sources, report_no_evidence
 from ragweave.nodes.number_sources import number_sources
-from ragweave.nodes.pick_sources import pick_sources
+from ragweave.nodes.pick_sources import pick_sources, wants_to_pick
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
 from ragweave.nodes.refine_answer import refine_answer
@@ -44,13 +44,7 @@ from ragweave.state.context import context_of
 
 def who_picks(state: CitationState) -> Literal["pick_sources", "number_sources"]:
     """Whether a person wants to pick what is cut into sources."""
-    picks = context_of(state, None, CitationContext).pick_sources and state["documents"]
-    return "pick_sources" if picks else "number_sources"
-
-
-def has_sources(state: CitationState) -> Literal["answer_question", "report_no_evidence"]:
-    """Whether anything was found to answer from."""
-    return "answer_question" if state["sources"] else "report_no_evidence"
+    return "pick_sources" if wants_to_pick(state, "documents") else "number_sources"
 
 
 def has_unread_sources(state: CitationState) -> Literal["refine_answer", "verify_citations"]:

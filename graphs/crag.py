@@ -36,8 +36,8 @@ from ragweave.nodes.grade import (
     grade_web_results,
     passage_of,
 )
-from ragweave.nodes.no_evidence import report_no_evidence
-from ragweave.nodes.pick_sources import pick_sources
+from ragweave.nodes.no_evidence import has_sources, report_no_evidence
+from ragweave.nodes.pick_sources import pick_sources, wants_to_pick
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
 from ragweave.nodes.refine import refine_documents
@@ -104,13 +104,7 @@ def who_picks(
     state: CragState,
 ) -> Literal["pick_sources", "answer_question", "report_no_evidence"]:
     """Whether anything was kept, and whether a person wants to pick of it."""
-    picks = context_of(state, None, CragContext).pick_sources and state["sources"]
-    return "pick_sources" if picks else has_sources(state)
-
-
-def has_sources(state: CragState) -> Literal["answer_question", "report_no_evidence"]:
-    """Whether anything was kept to answer from."""
-    return "answer_question" if state["sources"] else "report_no_evidence"
+    return "pick_sources" if wants_to_pick(state) else has_sources(state)
 
 
 def build() -> StateGraph[CragState, CragContext, Input, Output]:

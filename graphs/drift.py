@@ -42,7 +42,7 @@ from ragweave.nodes.drift.reduce import reduce_answers, report_tree
 from ragweave.nodes.drift.tree import answered, current
 from ragweave.nodes.graph_search.evidence import return_context, trace_evidence
 from ragweave.nodes.graph_search.local_records import retrieve_records
-from ragweave.nodes.no_evidence import report_no_evidence
+from ragweave.nodes.no_evidence import has_sources, report_no_evidence
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
 from ragweave.nodes.subgraph import as_node
@@ -88,11 +88,6 @@ def should_dig_deeper(
     if not context_of(state, None, DriftContext).reduce:
         return "report_tree"
     return "reduce_answers" if answered(actions) else "retrieve_records"
-
-
-def has_sources(state: DriftState) -> Literal["answer_question", "report_no_evidence"]:
-    """Whether the graph has anything to answer from."""
-    return "answer_question" if state["sources"] else "report_no_evidence"
 
 
 def _shared(state: DriftState) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def build() -> StateGraph[GraphIndexState, GraphIndexContext, GraphIndexInput, G
         input_schema=GraphIndexInput,
         output_schema=GraphIndexOutput,
     )
-    builder.set_node_defaults(retry_policy=RETRY)
+    builder.set_node_defaults(retry_policy=RETRY)  # no timeout: loading takes as long as the files
     builder.add_node("prepare_graph_index", prepare_graph_index)
     builder.add_node("load_documents", load_documents)
     builder.add_node("plan_extraction", plan_extraction)

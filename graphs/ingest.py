@@ -27,18 +27,21 @@ from ragweave.state.ingest import IngestContext, IngestInput, IngestOutput, Inge
 
 
 def build() -> StateGraph[IngestState, IngestContext, IngestInput, IngestOutput]:
-    """The graph before it is compiled, to compile with a checkpointer or to change."""
+    """The graph, not compiled, for those who want to change it."""
     builder = StateGraph(
         IngestState,
         context_schema=IngestContext,
         input_schema=IngestInput,
         output_schema=IngestOutput,
     )
-    builder.add_node(prepare_ingest)
-    builder.add_node(find_files)
-    builder.add_node(index_documents)
-    builder.add_node(remove_missing)
-    builder.add_node(optimize_index)
+    # Without a timeout, since an ingest takes as long as its files, and without a retry, since the
+    # next run completes one that failed.
+    builder.add_node("prepare_ingest", prepare_ingest)
+    builder.add_node("find_files", find_files)
+    builder.add_node("index_documents", index_documents)
+    builder.add_node("remove_missing", remove_missing)
+    builder.add_node("optimize_index", optimize_index)
+
     builder.add_edge(START, "prepare_ingest")
     builder.add_edge("prepare_ingest", "find_files")
     builder.add_edge("find_files", "index_documents")

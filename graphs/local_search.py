@@ -27,14 +27,13 @@ from ragweave.nodes.answer import answer_question
 from ragweave.nodes.citations.data_references import restyle_citations
 from ragweave.nodes.graph_search.evidence import trace_evidence
 from ragweave.nodes.graph_search.local_records import retrieve_records
-from ragweave.nodes.no_evidence import report_no_evidence
-from ragweave.nodes.pick_sources import pick_sources
+from ragweave.nodes.no_evidence import has_sources, report_no_evidence
+from ragweave.nodes.pick_sources import pick_sources, wants_to_pick
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
 from ragweave.nodes.tracing import traced_briefly
 from ragweave.nodes.verify import verify_citations
 from ragweave.state.base import Input, Output
-from ragweave.state.context import context_of
 from ragweave.state.local_search import LocalSearchContext, LocalSearchState
 
 
@@ -42,13 +41,7 @@ def who_picks(
     state: LocalSearchState,
 ) -> Literal["pick_sources", "answer_question", "report_no_evidence"]:
     """Whether the graph has anything, and whether a person wants to pick of it."""
-    picks = context_of(state, None, LocalSearchContext).pick_sources and state["sources"]
-    return "pick_sources" if picks else has_sources(state)
-
-
-def has_sources(state: LocalSearchState) -> Literal["answer_question", "report_no_evidence"]:
-    """Whether the graph has anything to answer from."""
-    return "answer_question" if state["sources"] else "report_no_evidence"
+    return "pick_sources" if wants_to_pick(state) else has_sources(state)
 
 
 def build() -> StateGraph[LocalSearchState, LocalSearchContext, Input, Output]:

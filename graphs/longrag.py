@@ -31,7 +31,7 @@ from langgraph.types import Send
 from ragweave.nodes.answer import answer_question
 from ragweave.nodes.merge import merge_readings, shorten_answer
 from ragweave.nodes.no_evidence import report_no_evidence
-from ragweave.nodes.pick_sources import pick_sources
+from ragweave.nodes.pick_sources import pick_sources, wants_to_pick
 from ragweave.nodes.plan_reading import plan_reading
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
@@ -46,8 +46,7 @@ from ragweave.state.longrag import LongRagContext, LongRagState, ReadTask
 
 def who_picks(state: LongRagState) -> Literal["pick_sources", "plan_reading"]:
     """Whether a person wants to pick what is read."""
-    picks = context_of(state, None, LongRagContext).pick_sources and state["sources"]
-    return "pick_sources" if picks else "plan_reading"
+    return "pick_sources" if wants_to_pick(state) else "plan_reading"
 
 
 def how_to_read(

@@ -28,8 +28,8 @@ from langgraph.graph import END, START, StateGraph
 from ragweave.nodes.answer import answer_question
 from ragweave.nodes.expand import expand_question
 from ragweave.nodes.fuse_results import fuse_results
-from ragweave.nodes.no_evidence import report_no_evidence
-from ragweave.nodes.pick_sources import pick_sources
+from ragweave.nodes.no_evidence import has_sources, report_no_evidence
+from ragweave.nodes.pick_sources import pick_sources, wants_to_pick
 from ragweave.nodes.policies import RETRY, TIMEOUT
 from ragweave.nodes.prepare import prepare
 from ragweave.nodes.rerank import rerank_documents
@@ -54,13 +54,7 @@ def wants_reranking(
 
 def who_picks(state: RagFusionState) -> Literal["pick_sources", "answer_question"]:
     """Whether a person wants to pick the sources."""
-    picks = context_of(state, None, RagFusionContext).pick_sources
-    return "pick_sources" if picks else "answer_question"
-
-
-def has_sources(state: RagFusionState) -> Literal["answer_question", "report_no_evidence"]:
-    """Whether a person kept any source."""
-    return "answer_question" if state["sources"] else "report_no_evidence"
+    return "pick_sources" if wants_to_pick(state) else "answer_question"
 
 
 def build() -> StateGraph[RagFusionState, RagFusionContext, Input, Output]:

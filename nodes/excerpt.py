@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragweave.nodes.graph_search.context_records import CountTokens
+from ragweave.state.records import Source
 from ragweave.state.text import sentences
 
 
@@ -24,6 +25,19 @@ def excerpt(text: str, limit: int, count: CountTokens) -> str:
         shown = text[: end if end > reach / 2 else _word_end(text, reach)]
         [tokens] = count([shown])
     return shown
+
+
+def excerpts(sources: Sequence[Source], room: int, count: CountTokens) -> dict[str, str]:
+    """By id, what is shown of the sources that are cut so that all fit into `room` tokens."""
+    texts = [source["text"] for source in sources]
+    sizes = count(texts)
+    return {
+        source["id"]: excerpt(text, share, count)
+        for source, text, size, share in zip(
+            sources, texts, sizes, fair_shares(sizes, room), strict=True
+        )
+        if share < size
+    }
 
 
 def fair_shares(sizes: Sequence[int], room: int) -> list[int]:

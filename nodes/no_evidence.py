@@ -5,16 +5,22 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
+from ragweave.nodes.answer_output import answer_output
 from ragweave.nodes.events import decided, emit
 from ragweave.nodes.sources import numbered
 from ragweave.state.context import RagContext, context_of
 
 _CHINESE = re.compile(r"[\u4e00-\u9fff]|^zh\b|chinese", re.IGNORECASE)
+
+
+def has_sources(state: Any) -> Literal["answer_question", "report_no_evidence"]:
+    """Whether there is anything to answer from. A routing function."""
+    return "answer_question" if state["sources"] else "report_no_evidence"
 
 
 async def report_no_evidence(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -25,16 +31,11 @@ async def report_no_evidence(state: Any, runtime: Runtime[Any]) -> dict[str, Any
     context = context_of(state, runtime.context, RagContext)
     answer = no_evidence(state, context)
     emit(state, runtime, "token", text=answer)
+    message = AIMessage(answer, id=str(uuid.uuid4()), response_metadata=authorship(context))
     return {
-        "answer": answer,
-        "status": "no_evidence",
-        "citations": [],
+        **answer_output(answer, "no_evidence", [], message),
         "invalid_markers": [],
         "sources": numbered([*_found(state, "documents"), *_found(state, "web_results")]),
-        "messages": [
-            AIMessage(answer, id=str(uuid.uuid4()), response_metadata=authorship(context))
-        ],
-        "structured_response": {"answer": answer, "status": "no_evidence", "citations": []},
         "decisions": decided("report_no_evidence", "no_evidence", answer),
     }
 

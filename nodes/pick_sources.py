@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
@@ -13,6 +14,7 @@ from ragweave.nodes.asking import ask_person
 from ragweave.nodes.events import decided
 from ragweave.nodes.node import Node
 from ragweave.nodes.sources import numbered
+from ragweave.state.context import PickingContext, context_of
 from ragweave.state.records import Source
 
 SHOWN_CHARACTERS = 500
@@ -41,6 +43,13 @@ class SourceChoice(BaseModel):
         raise ValueError(
             "Give the numbers of sources, such as [1, 3]; true for all, false for none."
         )
+
+
+def wants_to_pick(
+    state: Mapping[str, Any], key: Literal["documents", "sources"] = "sources"
+) -> bool:
+    """Whether a person wants to pick among `key`, and there is something to pick."""
+    return bool(state[key]) and context_of(state, None, PickingContext).pick_sources
 
 
 def pick_sources(key: Literal["documents", "sources"]) -> Node:

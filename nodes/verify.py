@@ -9,6 +9,7 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
+from ragweave.nodes.answer_output import answer_output
 from ragweave.nodes.cite import Verified, verify
 from ragweave.nodes.events import emit
 from ragweave.nodes.no_evidence import authorship, no_evidence
@@ -40,18 +41,8 @@ async def verify_citations(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
     status = _status(verified, partial=draft["partial"])
     metadata = {**authorship(context), **draft["metadata"]}
     message = AIMessage(answer, id=draft["message_id"], response_metadata=metadata)
-    return {
-        "answer": answer,
-        "status": status,
-        "citations": verified.citations,
-        "invalid_markers": verified.invalid_markers,
-        "messages": [message],
-        "structured_response": {
-            "answer": answer,
-            "status": status,
-            "citations": verified.citations,
-        },
-    }
+    output = answer_output(answer, status, verified.citations, message)
+    return {**output, "invalid_markers": verified.invalid_markers}
 
 
 def _status(verified: Verified, *, partial: bool) -> Status:

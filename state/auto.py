@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from ragweave.state.base import Output, RagState
-from ragweave.state.context import RagContext
+from ragweave.state.context import PickingContext
 
 TechniqueName = Literal["crag", "rag_fusion", "longrag", "citation", "local_search", "drift"]
 TECHNIQUE_NAMES: tuple[TechniqueName, ...] = get_args(TechniqueName)
@@ -49,7 +49,7 @@ class AutoOutput(Output):
     reason: str
 
 
-class AutoContext(RagContext):
+class AutoContext(PickingContext):
     """Settings of the router. All but `techniques` are handed to the technique, where it has them;
     one that is left at its default is left at the technique's own.
     """

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from ragweave.state.base import RagState
-from ragweave.state.context import RagContext, prompt_field
+from ragweave.state.context import PickingContext, prompt_field
 from ragweave.state.records import Source
 from ragweave.state.reducers import Replaced
 
@@ -23,7 +23,7 @@ class CitationState(RagState, total=False):
     """Whether a repair was tried; it is tried once."""
 
 
-class CitationContext(RagContext):
+class CitationContext(PickingContext):
     """Settings of citation RAG."""
 
     top_k: int = Field(default=6, ge=1, le=100, description="How many chunks to retrieve.")
@@ -52,9 +52,6 @@ class CitationContext(RagContext):
     renumber: bool = Field(
         default=False,
         description="Number the sources anew, from 1, in the order of their first use.",
-    )
-    pick_sources: bool = Field(
-        default=False, description="Let a person pick the sources before the answer is written."
     )
     refine_prompt: str = prompt_field("refine", "refine_answer")
     repair_prompt: str = prompt_field("repair", "repair_answer")

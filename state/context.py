@@ -168,6 +168,14 @@ class RagContext(IndexContext):
         return self.model == self.hidden_model == DEFAULT_MODEL
 
 
+class PickingContext(RagContext):
+    """Settings of the techniques whose sources a person may pick."""
+
+    pick_sources: bool = Field(
+        default=False, description="Let a person pick the sources before the answer is written."
+    )
+
+
 def context_of(
     state: Mapping[str, Any], runtime_context: object, schema: type[ContextT]
 ) -> ContextT:

@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from ragweave.state.base import RagState, Shared
-from ragweave.state.context import RagContext, prompt_field
+from ragweave.state.context import PickingContext, prompt_field
 from ragweave.state.records import Passage, Source
 from ragweave.state.reducers import Appended, Replaced, append
 
@@ -48,7 +48,7 @@ class GradeTask(Shared):
     document: Passage
 
 
-class CragContext(RagContext):
+class CragContext(PickingContext):
     """Settings of CRAG."""
 
     grading: Literal["each", "batch"] = Field(
@@ -75,9 +75,6 @@ class CragContext(RagContext):
     web_results: int = Field(default=5, ge=1, le=20, description="Results of a web search.")
     max_rewrites: int = Field(
         default=2, ge=0, le=5, description="Most times the question is rewritten for the web."
-    )
-    pick_sources: bool = Field(
-        default=False, description="Let a person pick the sources before the answer is written."
     )
     grade_prompt: str = prompt_field("grade", "grade_document", "grade_documents")
     rewrite_prompt: str = prompt_field("rewrite", "rewrite_question")

@@ -8,7 +8,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from ragweave.state.base import RagState
-from ragweave.state.context import RagContext
+from ragweave.state.context import PickingContext, RagContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class GraphContext(RagContext):
         return ContextLimits(community_level=self.community_level, claims=self.include_claims)
 
 
-class LocalSearchContext(GraphContext):
+class LocalSearchContext(GraphContext, PickingContext):
     """Settings of local search. The names are those of GraphRAG's `LocalSearchConfig`."""
 
     max_context_tokens: int = Field(
@@ -85,9 +85,6 @@ class LocalSearchContext(GraphContext):
         ge=0,
         le=100,
         description="Relationships to entities outside, for each entity found.",
-    )
-    pick_sources: bool = Field(
-        default=False, description="Let a person pick the sources before the answer is written."
     )
 
     @property

@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from ragweave.state.base import RagState, Shared
-from ragweave.state.context import MAX_NAME, RagContext, prompt_field
+from ragweave.state.context import MAX_NAME, PickingContext, prompt_field
 from ragweave.state.records import Source
 from ragweave.state.reducers import Appended, Replaced
 
@@ -57,7 +57,7 @@ class QueryTask(Shared):
     vector: list[float] | None
 
 
-class RagFusionContext(RagContext):
+class RagFusionContext(PickingContext):
     """Settings of RAG-Fusion."""
 
     expansion: Literal["auto", "paraphrase", "decompose"] = Field(
@@ -98,8 +98,5 @@ class RagFusionContext(RagContext):
     )
     rerank_candidates: int = Field(
         default=20, ge=1, le=200, description="How many fused chunks the reranker is given."
-    )
-    pick_sources: bool = Field(
-        default=False, description="Let a person pick the sources before the answer is written."
     )
     expand_prompt: str = prompt_field("expand", "expand_question")

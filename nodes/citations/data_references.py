@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
+from ragweave.nodes.answer_output import reworded
 from ragweave.nodes.citations.markers import parse
 from ragweave.nodes.citations.token_filter import TokenFilter
 from ragweave.nodes.events import emit
@@ -29,10 +29,7 @@ async def restyle_citations(state: RagState, runtime: Runtime[Any]) -> dict[str,
     if answer == state["answer"]:
         return {}
     emit(state, runtime, "revised", answer=answer, reason="Citations in GraphRAG's style.")
-    draft = state["draft"]
-    message = AIMessage(answer, id=draft["message_id"], response_metadata=draft["metadata"])
-    structured = {**(state["structured_response"] or {}), "answer": answer}
-    return {"answer": answer, "messages": [message], "structured_response": structured}
+    return reworded(state, answer, state["citations"])
 
 
 def with_data_references(answer: str, sources: Sequence[Source]) -> str:

@@ -51,7 +51,7 @@ async def answer_follow_up(state: LocalState, runtime: Runtime[DriftContext]) ->
         done = {**done, "status": "failed", "reason": "No record of the graph is about it."}
         return _done(state, runtime, done, {})
     messages = prompt(
-        _instructions(context),
+        instructions(context.local_prompt, context),
         sources_section(sources, state["excerpts"]),
         Section("overall", state["question"]),
         question_section(action["query"]),
@@ -84,8 +84,9 @@ async def answer_follow_up(state: LocalState, runtime: Runtime[DriftContext]) ->
     return _done(state, runtime, done, {"usage": reply.usage})
 
 
-def _instructions(context: DriftContext) -> str:
-    return context.local_prompt + (GENERAL_KNOWLEDGE if context.allow_general_knowledge else "")
+def instructions(text: str, context: DriftContext) -> str:
+    """The instructions of a prompt, and whether the model may add what it knows by itself."""
+    return text + (GENERAL_KNOWLEDGE if context.allow_general_knowledge else "")
 
 
 GENERAL_KNOWLEDGE = (

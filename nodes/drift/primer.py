@@ -16,7 +16,7 @@ from ragweave.models.tokens import token_counter
 from ragweave.nodes.citations.renumber_markers import renumber_markers
 from ragweave.nodes.drift.tree import ROOT
 from ragweave.nodes.events import decided, emit, failed
-from ragweave.nodes.excerpt import excerpt, fair_shares
+from ragweave.nodes.excerpt import excerpts
 from ragweave.nodes.graph_search.access import SearchableGraph, searchable_graph
 from ragweave.nodes.graph_search.graph_sources import source_of_record
 from ragweave.nodes.language import named_language
@@ -38,10 +38,10 @@ async def prime_reports(state: FoldTask, runtime: Runtime[DriftContext]) -> dict
     """Read one fold of reports. A call that fails leaves the fold without an answer."""
     context = context_of(state, runtime.context, DriftContext)
     graph = await searchable_graph(context, state["search_question"])
-    sources, excerpts = await _shown(state["reports"], graph, context)
+    sources, cut = await _shown(state["reports"], graph, context)
     messages = prompt(
         context.primer_prompt,
-        sources_section(sources, excerpts),
+        sources_section(sources, cut),
         question_section(state["search_question"]),
         named_language(context, state["question"]),
     )
@@ -135,15 +135,4 @@ async def _shown(
     reports = [tables.report_by_id[report] for report in ids if report in tables.report_by_id]
     sources = numbered(source_of_record(tables, report) for report in reports)
     count = await token_counter()
-
-    def cut() -> dict[str, str]:
-        texts = [source["text"] for source in sources]
-        sizes = count(texts)
-        shares = fair_shares(sizes, context.primer_max_tokens)
-        return {
-            source["id"]: excerpt(source["text"], share, count)
-            for source, size, share in zip(sources, sizes, shares, strict=True)
-            if share < size
-        }
-
-    return sources, await asyncio.to_thread(cut)
+    return sources, await asyncio.to_thread(excerpts, sources, context.primer_max_tokens, count)

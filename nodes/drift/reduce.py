@@ -19,11 +19,12 @@ from ragweave.models.prompt import (
     sources_section,
 )
 from ragweave.models.tokens import token_counter
+from ragweave.nodes.answer_output import answer_output
 from ragweave.nodes.citations.renumber_markers import cited_numbers, renumber_markers
-from ragweave.nodes.drift.local import GENERAL_KNOWLEDGE
+from ragweave.nodes.drift.local import instructions
 from ragweave.nodes.drift.tree import answered, current, tree_of
 from ragweave.nodes.events import decided, emit, failed
-from ragweave.nodes.excerpt import excerpt, fair_shares
+from ragweave.nodes.excerpt import excerpt, excerpts
 from ragweave.nodes.graph_search.access import searchable_graph
 from ragweave.nodes.graph_search.context_records import CountTokens
 from ragweave.nodes.graph_search.graph_sources import sources_by_id
@@ -69,15 +70,15 @@ async def reduce_answers(state: DriftState, runtime: Runtime[DriftContext]) -> d
         partials = _fitting(_partials(actions, sources), context, count)
         return partials, sources, _excerpts(sources, partials, context, count)
 
-    partials, sources, excerpts = await asyncio.to_thread(build)
+    partials, sources, cut = await asyncio.to_thread(build)
     emit(state, runtime, "reduced", count=len(partials))
-    shown: DriftState = {**state, "sources": sources, "excerpts": excerpts}
+    shown: DriftState = {**state, "sources": sources, "excerpts": cut}
     messages = _messages(partials, shown, context)
     fallback = "\n\n".join(partial.text for partial in partials[:FALLBACK_ANSWERS])
     reason = f"{len(partials)} of {len(actions)} partial answers, {len(sources)} sources."
     update = {
         "sources": sources,
-        "excerpts": excerpts,
+        "excerpts": cut,
         "decisions": decided("reduce_answers", "answer", reason),
     }
     try:
@@ -98,20 +99,13 @@ async def report_tree(state: DriftState, runtime: Runtime[DriftContext]) -> dict
     """End with the tree of actions and no final answer."""
     tree = tree_of(state["actions"])
     found = answered(tree["nodes"])
-    message = f"{len(found)} of {len(tree['nodes'])} questions were answered; see `tree`."
+    said = f"{len(found)} of {len(tree['nodes'])} questions were answered; see `tree`."
+    message = AIMessage(said, id=str(uuid.uuid4()))
     return {
+        **answer_output("", "partial" if found else "no_evidence", [], message),
         "tree": tree,
-        "answer": "",
-        "status": "partial" if found else "no_evidence",
-        "citations": [],
         "invalid_markers": [],
         "sources": [],
-        "messages": [AIMessage(message, id=str(uuid.uuid4()))],
-        "structured_response": {
-            "answer": "",
-            "status": "partial" if found else "no_evidence",
-            "citations": [],
-        },
     }
 
 
@@ -168,24 +162,14 @@ def _excerpts(
 ) -> dict[str, str]:
     """What of each source fits into the tokens that the answers leave."""
     used = sum(count([partial.text for partial in partials]))
-    texts = [source["text"] for source in sources]
-    sizes = count(texts)
-    shares = fair_shares(sizes, max(context.data_max_tokens - used, 0))
-    return {
-        source["id"]: excerpt(text, share, count)
-        for source, text, size, share in zip(sources, texts, sizes, shares, strict=True)
-        if share < size
-    }
+    return excerpts(sources, max(context.data_max_tokens - used, 0), count)
 
 
 def _messages(
     partials: Sequence[_Partial], state: DriftState, context: DriftContext
 ) -> list[BaseMessage]:
-    instructions = context.reduce_prompt
-    if context.allow_general_knowledge:
-        instructions += GENERAL_KNOWLEDGE
     return prompt(
-        instructions,
+        instructions(context.reduce_prompt, context),
         history_section(turns(state["messages"][:-1])),
         *[Section("answer", item.text, _attributes(item)) for item in partials],
         sources_section(state["sources"], state["excerpts"]),

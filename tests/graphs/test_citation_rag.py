@@ -307,6 +307,15 @@ async def test_a_well_cited_answer_needs_no_repair(openai_stub: OpenAIStub) -> N
     assert result.output["usage"]["calls"] == 1
 
 
+async def test_an_answer_numbered_anew_says_that_no_model_wrote_it() -> None:
+    shelf("two", TEXTS[:2])
+    settings = {"index": "two", "renumber": True, "max_model_calls": 0}
+    output = (await run(build(), "What does the iron lamp weigh?", settings)).output
+    message = output["messages"][-1]
+    assert (output["status"], message.response_metadata) == ("partial", {"language_model": False})
+    assert output["structured_response"]["citations"] == output["citations"]
+
+
 async def test_numbers_stay_unless_renumbering_is_wanted(openai_stub: OpenAIStub) -> None:
     openai_stub.script = lambda _: "The tin lamp weighs 1 kg [3]. The brass lamp weighs 3 kg [1]."
     shelf("three", TEXTS)
