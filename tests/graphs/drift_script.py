@@ -34,6 +34,8 @@ class DriftScript:
     fails: Callable[[str], bool] = lambda question: False
     """Whether no usable answer is given to a local question, however often it is asked."""
     latency: float = 0.0
+    crowd: int = 0
+    """No local search is answered before so many calls have been here at once, for 20 seconds."""
     most_in_flight: int = 0
     asked: Counter[str] = field(default_factory=Counter)
     """Local questions and how often they were searched."""
@@ -48,6 +50,11 @@ class DriftScript:
             self._counts[kind] += 1
             self._flying += 1
             self.most_in_flight = max(self.most_in_flight, self._flying)
+        ends = time.monotonic() + 20
+        while (
+            kind == "LocalAnswer" and self.most_in_flight < self.crowd and time.monotonic() < ends
+        ):
+            time.sleep(0.01)
         time.sleep(self.latency)
         with self._lock:
             self._flying -= 1

@@ -280,7 +280,7 @@ async def test_follow_ups_in_one_string_are_questions_not_letters(
 async def test_concurrency_is_what_it_says(
     dulce: dict[str, Any], script: DriftScript, concurrency: int
 ) -> None:
-    script.latency = 0.05 * concurrency
+    script.crowd, script.latency = concurrency, 0.05
     script.follow_ups = lambda question: [f"What is part {number}?" for number in range(12)]
 
     await drift(dulce, max_concurrency=concurrency, drift_k_followups=12, n_depth=1)
