@@ -9,6 +9,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from ragweave.nodes.node import Node
+from ragweave.nodes.running import values_at_the_end
 from ragweave.state.errors import RagweaveError
 
 
@@ -35,25 +36,20 @@ def as_node(
     """
 
     async def run(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
-        result: dict[str, Any] = {}
-        stream: Any = graph.astream(
-            given(state),
-            context=context(state, runtime),
-            stream_mode=["custom", "values"],
-            output_keys=graph.output_channels,
-        )
         try:
-            async for mode, part in stream:
-                if mode == "custom":
-                    runtime.stream_writer(part)
-                else:
-                    result = part
+            output = await values_at_the_end(
+                graph,
+                given(state),
+                show=runtime.stream_writer,
+                context=context(state, runtime),
+                output_keys=graph.output_channels,
+            )
         except RagweaveError as error:
             if instead is None:
                 raise
-            result = instead(error)
+            changes: dict[str, Any] = instead(error)
         else:
-            result = gives(result)
-        return result
+            changes = gives(output)
+        return changes
 
     return run

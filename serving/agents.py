@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field, ValidationError
 from typing_extensions import TypedDict
 
 from ragweave.nodes.citations.cited import in_brief, place
+from ragweave.nodes.running import values_at_the_end
 from ragweave.serving import blocking
 from ragweave.serving.answer import Answer
 from ragweave.serving.searchable import expect_searchable
@@ -164,13 +165,7 @@ def _asking(technique: str, settings: Mapping[str, Any]) -> Ask:
     context = settled(context_type(graph), settings, f"setting of {technique}")
 
     async def ask(given: Input, show: Show) -> Answer:
-        state: Mapping[str, Any] = {}
-        parts: Any = graph.astream(given, context=context, stream_mode=["custom", "values"])
-        async for mode, part in parts:
-            if mode == "custom":
-                show(part)
-            else:
-                state = part
+        state = await values_at_the_end(graph, given, show=show, context=context)
         if state.get("status") == "no_evidence":  # which an agent would take for a fact
             await expect_searchable(technique, settings)
         return Answer.of(technique, state)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
-from collections.abc import AsyncGenerator, Callable, Iterable
-from contextlib import aclosing
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from ragweave.nodes.group_units import build_units
+from ragweave.nodes.running import values_at_the_end
 from ragweave.serving.techniques import settled
 from ragweave.state.ingest import IngestContext, IngestOutput
 from ragweave.state.units import UnitsContext
@@ -47,14 +47,8 @@ async def aingest(
     context = settled(IngestContext, settings, "setting of ingest")
     graph = (await asyncio.to_thread(importlib.import_module, "ragweave.graphs.ingest")).graph
     given = {"paths": [os.fspath(path) for path in paths], "documents": documents}
-    parts = graph.astream(given, context=context, stream_mode=["custom", "values"])
-    state: dict[str, Any] = {}
-    async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", parts)) as stream:
-        async for mode, part in stream:
-            if mode == "values":
-                state = part
-            elif on_progress is not None:
-                on_progress(part)
+    show = on_progress or (lambda event: None)
+    state = await values_at_the_end(graph, given, show=show, context=context)
     return cast("IngestOutput", {name: state[name] for name in IngestOutput.__annotations__})
 
 
