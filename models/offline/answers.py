@@ -14,7 +14,7 @@ from ragweave.models.offline.expanding import expand_question
 from ragweave.models.offline.refining import refine_answer
 from ragweave.models.offline.relevance import PARTLY, RELEVANT, Relevance, relevance
 from ragweave.models.offline.sections import all_of, question_of, shown_text
-from ragweave.models.offline.words import key_words, rarity
+from ragweave.models.offline.words import is_cjk, is_small_talk, key_words, rarity
 from ragweave.models.prompt import Section
 from ragweave.models.schemas import (
     DocumentGrade,
@@ -60,7 +60,7 @@ def rewrite_query(sections: Sections) -> SearchQuery:
     question = question_of(sections)
     tried = [query for section in all_of(sections, "tried") for query in section.text.splitlines()]
     words = list(key_words(question).values())
-    if _is_cjk(question) or not words:
+    if is_cjk(question) or not words:
         return SearchQuery(query=question.strip(), reason="The question as it is.")
     if not tried:
         return SearchQuery(query=" ".join(words), reason="The key words of the question.")
@@ -78,7 +78,7 @@ def stand_alone(sections: Sections) -> StandaloneQuestion:
         if turn.attributes.get("by") == "human" and turn.text.strip()
     ]
     leans = _DEPENDENT.search(question) or len(key_words(question)) <= _SHORT_QUESTION
-    if not earlier or not leans:
+    if not earlier or not leans or is_small_talk(question):
         return StandaloneQuestion(question=question)
     return StandaloneQuestion(question=f"{question} ({earlier[-1].strip()})")
 
@@ -120,7 +120,7 @@ def _reason(question: str, judged: Relevance) -> str:
 
 def _phrases(question: str, words: Sequence[str], covered: set[int]) -> list[str]:
     """The words, but of Chinese, whose words are pairs of characters, the phrases they make up."""
-    pairs = {word for word in words if _is_cjk(word)}
+    pairs = {word for word in words if is_cjk(word)}
     places = _covered(question, pairs) - covered
     runs = "".join(char if at in places else "\n" for at, char in enumerate(question)).split("\n")
     return [word for word in words if word not in pairs] + [run for run in runs if len(run) > 1]
@@ -130,7 +130,3 @@ def _covered(question: str, words: Collection[str]) -> set[int]:
     """Places of the question's characters that belong to one of `words`."""
     spans = (match.span() for word in words for match in re.finditer(re.escape(word), question))
     return {at for start, end in spans for at in range(start, end)}
-
-
-def _is_cjk(text: str) -> bool:
-    return re.search(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]", text) is not None

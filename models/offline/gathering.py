@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from ragweave.models.offline.quoting import MIN_GAIN, nothing_found
 from ragweave.models.offline.relevance import relevance
+from ragweave.models.offline.words import is_cjk
 from ragweave.state.text import sentences
 
 _CITED = re.compile(r"\[\d+\]")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def gather(question: str, notes: Sequence[str], most: int) -> str:
@@ -30,7 +30,7 @@ def gather(question: str, notes: Sequence[str], most: int) -> str:
     scores = [item.score for item in relevance(question, found)]
     best = sorted(range(len(found)), key=lambda at: -scores[at])[:most]
     kept = [found[at] for at in sorted(best) if scores[at] >= MIN_GAIN * scores[best[0]]]
-    return ("" if _CJK.search(kept[0]) else " ").join(kept)
+    return ("" if is_cjk(kept[0]) else " ").join(kept)
 
 
 def cited_sentences(text: str) -> list[str]:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ragweave.models.offline.gathering import cited_sentences
 from ragweave.models.offline.quoting import MAX_SENTENCES, quote_answer
 from ragweave.models.offline.relevance import relevance
 from ragweave.models.offline.sections import all_of, question_of
+from ragweave.models.offline.words import is_cjk
 from ragweave.models.prompt import Section
 from ragweave.models.schemas import Refinement
 
 WORTH_ADDING = 0.9
 """Share of the best earlier sentence's score that a further one must have."""
-
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def refine_answer(sections: Sequence[Section]) -> Refinement:
@@ -34,5 +32,5 @@ def refine_answer(sections: Sequence[Section]) -> Refinement:
     found = found[: max(0, MAX_SENTENCES - len(earlier))]
     if not found:
         return Refinement(adds=False)
-    space = "" if _CJK.search(found[0]) else " "
+    space = "" if is_cjk(found[0]) else " "
     return Refinement(adds=True, answer=space.join([*earlier, *found]))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragweave.models.offline.words import key_words, rarity, stems
+from ragweave.models.offline.words import asks_nothing, key_words, stems, weights
 from ragweave.models.static import static_model
 
 COSINE_WEIGHT = 0.75
@@ -32,17 +32,21 @@ class Relevance:
 
 
 def relevance(question: str, texts: Sequence[str]) -> list[Relevance]:
-    """Judge each text against the question."""
+    """Judge each text against the question; nothing is relevant where it asks nothing."""
+    if asks_nothing(question):
+        return [Relevance(0.0, (), ())] * len(texts)
     vectors = static_model().embed([question, *texts])
     cosines = vectors[1:] @ vectors[0]
     words = key_words(question)
-    rarest = sorted(words, key=lambda stem: -rarity(words[stem]))
-    total = sum(map(rarity, words.values()))
+    weight = weights(words)
+    rarest = sorted(words, key=lambda stem: -weight[stem])
+    total = sum(weight.values()) or 1
     judged = []
     for text, cosine in zip(texts, cosines, strict=True):
         had = stems(text)
         found = tuple(words[stem] for stem in rarest if stem in had)
         missing = tuple(words[stem] for stem in rarest if stem not in had)
-        share = sum(map(rarity, found)) / total if total else 0.0
-        judged.append(Relevance(COSINE_WEIGHT * float(cosine) + share, found, missing))
+        share = sum(weight[stem] for stem in words if stem in had)
+        score = COSINE_WEIGHT * float(cosine) + share / total
+        judged.append(Relevance(score, found, missing))
     return judged

@@ -25,6 +25,8 @@ from ragweave.models.offline.quoting import (
     _cited,
     _quotes,
 )
+from ragweave.models.offline.relevance import PARTLY, RELEVANT, relevance
+from ragweave.models.offline.words import asks_nothing, is_small_talk, key_words, rarity, weights
 from ragweave.models.prompt import (
     Section,
     document_section,
@@ -204,6 +206,49 @@ def test_grades(
     assert grade.reason.startswith("Scores ")
 
 
+SMALL_TALK = ["Hello!", "hi there", "Thanks a lot", "How are you today?", "Who are you?", "ok", "?"]
+SMALL_TALK += ["你好", "谢谢你！", "你好吗？", "你是谁", "早上好", "非常感谢", "再见", "こんにちは"]
+
+
+@pytest.mark.parametrize("said", SMALL_TALK)
+def test_small_talk_is_answered_by_no_document(said: str) -> None:
+    texts = [f"{said} Hello and thanks, said he. 你好吗，早上好，谢谢，再见。", said]
+    assert [item.score for item in relevance(said, texts)] == [0, 0]
+    assert answer(said, *texts) in (NOTHING_FOUND, NOTHING_FOUND_ZH)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is a good chunk size?",
+        "Who is Hello Kitty?",
+        "你好吧的营业时间",
+        "谁可以担任董事？",
+        "ragweave?",
+    ],
+)
+def test_a_question_that_begins_like_small_talk_is_one(question: str) -> None:
+    assert not asks_nothing(question)
+    assert not is_small_talk(question)
+
+
+def test_a_name_in_latin_letters_weighs_most_in_a_chinese_question() -> None:
+    weight = weights(key_words("Weaviate 的作用是什么"))
+    assert weight["weaviat"] > sum(weight.values()) / 2
+    assert weights(key_words("证券法 2019 年修订")) == {
+        stem: rarity(word) for stem, word in key_words("证券法 2019 年修订").items()
+    }
+    (judged,) = relevance(
+        "Weaviate 的作用是什么", ["Weaviate is a database. Weaviate stores vectors."]
+    )
+    assert judged.score >= RELEVANT
+    assert judged.found == ("Weaviate",)
+    (other,) = relevance(
+        "Weaviate 的作用是什么", ["MongoDB is a database. MongoDB stores documents."]
+    )
+    assert other.score < PARTLY
+
+
 def test_a_title_counts_as_text() -> None:
     question = question_section("Which PEP adds positional-only parameters?")
     text = "It introduces new syntax with a slash."
@@ -255,6 +300,8 @@ def test_a_question_that_leans_on_the_one_before_takes_it_along() -> None:
 
     assert alone("Who wrote it?") == "Who wrote it? (What does PEP 612 add?)"
     assert alone("那作者呢？") == "那作者呢？ (What does PEP 612 add?)"
+    assert alone("And then?") == "And then? (What does PEP 612 add?)"
+    assert [alone(said) for said in ("Thanks a lot!", "谢谢你")] == ["Thanks a lot!", "谢谢你"]
     whole = "Which conditions must a company meet before issuing bonds?"
     assert alone(whole) == whole
 
