@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -123,8 +124,11 @@ async def test_thoughts_that_broke_off_before_the_answer(
 # --- a provider that says at the beginning what it has read --------------------------------------
 
 
+STALL = "(nothing more comes)"
+
+
 class Reading(BaseChatModel):
-    """Says how much it has read, then each text; breaks off before None."""
+    """Says how much it has read, then each text; breaks off before None, and stalls at STALL."""
 
     script: list[list[str | None]]
 
@@ -142,6 +146,8 @@ class Reading(BaseChatModel):
         *texts, last = self.script.pop(0)
         for text in texts:
             yield _piece(text or "")
+        if last == STALL:
+            await asyncio.sleep(60)
         if last is None:
             raise ConnectionError("gone")
         yield _piece(last, written=7, ending="end_turn")
@@ -162,12 +168,19 @@ def _piece(text: str, *, read: int = 0, written: int = 0, ending: str = "") -> C
         ([["", " "], ["one", " two"]], 2, 80, lambda written: written == 14),
         ([[None], ["one", " two"]], 2, 80, lambda written: written == 7),
         ([["one", " two", None]], 1, 40, lambda written: 0 < written < 7),
+        ([["one", " two", STALL]], 1, 40, lambda written: 0 < written < 7),
+        ([[STALL], ["one", " two"]], 2, 80, lambda written: written == 7),
     ],
-    ids=["whole", "empty", "broke off at once", "broke off"],
+    ids=["whole", "empty", "broke off at once", "broke off", "stalled", "stalled at once"],
 )
 async def test_what_was_read_is_known_from_the_beginning(
-    script: list[list[str | None]], calls: int, read: int, fits: Callable[[int], bool]
+    script: list[list[str | None]],
+    calls: int,
+    read: int,
+    fits: Callable[[int], bool],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(attempts, "REQUEST_SECONDS", 1)
     name = f"reading-{uuid.uuid4().hex}"
     register(name, Reading(script=script))
     run = how(name)
