@@ -105,7 +105,7 @@ async def test_another_provider_says_what_to_install() -> None:
 async def test_a_provider_that_does_not_exist_is_named_with_the_nearest(
     resolve: Any, kind: str
 ) -> None:
-    with pytest.raises(InvalidSetting, match="Did you mean ollama[?] https://") as near:
+    with pytest.raises(InvalidSetting, match=r"Did you mean ollama[?] https://") as near:
         await resolve("olama:x")
     with pytest.raises(InvalidSetting, match=f'"zzz"[.] https://.*/{kind} lists all') as far:
         await resolve("zzz:x")
