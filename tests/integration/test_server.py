@@ -164,6 +164,13 @@ async def test_a_resumed_run_keeps_its_index(client: LangGraphClient, server: Se
     assert (settings["index"], settings["top_k"]) == (context["index"], 3)
 
 
+async def test_settings_may_come_as_configurable(client: LangGraphClient) -> None:
+    """The older way, in which the server puts names of its own beside them."""
+    config: Any = {"configurable": {"top_k": 1, "web_search": "never"}}
+    answer = await run(client, input={"question": PILOT}, config=config)
+    assert (answer["status"], len(answer["sources"])) == ("answered", 1)
+
+
 async def test_an_empty_question_is_refused(client: LangGraphClient) -> None:
     with pytest.raises(Exception, match="The question is empty"):
         await run(client, input={"question": " "}, raise_error=True)
