@@ -31,11 +31,17 @@ NOTES_SHARE = 0.8
 async def merge_readings(state: LongRagState, runtime: Runtime[LongRagContext]) -> dict[str, Any]:
     """Make one answer of all readings: the draft, or the long answer that is yet to be shortened.
 
-    Where only one batch says anything, its reading is the answer, without a call.
+    Where only one batch says anything, its reading is the answer, without a call. What was not
+    read is one warning, however many batches it was.
 
     Raises:
         ModelUnavailable: no batch could be read.
     """
+    merged = await _merged(state, runtime)
+    return {**merged, "warnings": [*_unread(state), *merged.get("warnings", [])]}
+
+
+async def _merged(state: LongRagState, runtime: Runtime[LongRagContext]) -> dict[str, Any]:
     context = context_of(state, runtime.context, LongRagContext)
     notes = [reading["text"] for reading in state["readings"] if reading["text"]]
     emit(state, runtime, "reduced", count=len(notes))
@@ -94,13 +100,36 @@ def _nothing_read(state: LongRagState, runtime: Runtime[LongRagContext]) -> dict
     reasons = {reading["failed"] for reading in state["readings"]}
     if reasons == {"model"}:
         raise ModelUnavailable(
-            f"None of the sources could be read. {'; '.join(state.get('warnings') or [])}"
+            f"None of the sources could be read: {state['readings'][0]['reason']}"
         )
     if reasons == {None}:
         return {"decisions": decided("merge_readings", "nothing", "No batch says anything of it.")}
     text = first_sentences(state)
     emit(state, runtime, "token", text=text)
     return {"draft": partial_draft(text)}
+
+
+def _unread(state: LongRagState) -> list[str]:
+    """One warning of all sources that were not read, with the first reason why."""
+    unread = [reading for reading in state["readings"] if reading["failed"]]
+    if not unread:
+        return []
+    numbers = [n for reading in unread for n in state["batches"][reading["batch"] - 1]]
+    reasons = {reading["reason"] for reading in unread}
+    first = ", first" if len(reasons) > 1 else ""
+    count = f"{len(unread)} of {len(state['readings'])} parts"
+    return [f"Not read: {count} (sources {_ranges(numbers)}){first}: {unread[0]['reason']}"]
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Numbers in order, such as `1-3, 7`."""
+    ranges: list[list[int]] = []
+    for number in sorted(numbers):
+        if ranges and number == ranges[-1][-1] + 1:
+            ranges[-1].append(number)
+        else:
+            ranges.append([number])
+    return ", ".join(f"{r[0]}-{r[-1]}" if len(r) > 1 else f"{r[0]}" for r in ranges)
 
 
 def _only_reading(

@@ -21,7 +21,8 @@ from ragweave.state.records import Source
 async def read_batch(state: ReadTask, runtime: Runtime[LongRagContext]) -> dict[str, Any]:
     """Write down what one batch says about the question, cited by the numbers of its sources.
 
-    A reading that cites nothing says nothing. One that fails costs its sources, and a warning.
+    A reading that cites nothing says nothing. One that fails costs its sources; the warning is that
+    of `merge_readings`, which knows of the others.
     """
     context = context_of(state, runtime.context, LongRagContext)
     sources, batch = state["sources"], state["batch"]
@@ -36,17 +37,14 @@ async def read_batch(state: ReadTask, runtime: Runtime[LongRagContext]) -> dict[
         )
     except CallFailed as failure:
         budget = isinstance(failure, BudgetReached)
-        reading = Reading(batch=batch, text="", failed="budget" if budget else "model")
-        warning = f"Sources {first} to {last} were not read: {failure}"
-        return {
-            **failed(state, runtime, failure),
-            "readings": [reading],
-            "warnings": [warning],
-        }
+        reading = Reading(
+            batch=batch, text="", failed="budget" if budget else "model", reason=str(failure)
+        )
+        return {**failed(state, runtime, failure), "readings": [reading], "warnings": []}
     text, cites = checked(reply.value, range(first, last + 1))
     found = "something" if cites else "nothing"
     return {
-        "readings": [Reading(batch=batch, text=text if cites else "", failed=None)],
+        "readings": [Reading(batch=batch, text=text if cites else "", failed=None, reason=None)],
         "usage": reply.usage,
         "decisions": decided(
             "read_batch", f"batch {batch}: {found}", f"Sources {first} to {last}."

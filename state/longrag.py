@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from ragweave.state.base import RagState, Shared
-from ragweave.state.context import RagContext, prompt_field
+from ragweave.state.context import PickingContext, prompt_field
 from ragweave.state.records import Source
 from ragweave.state.reducers import Replaced, append
 
@@ -22,6 +22,8 @@ class Reading(TypedDict):
     """Empty if the batch says nothing about it."""
     failed: Literal["budget", "model"] | None
     """What kept the batch from being read to its end."""
+    reason: str | None
+    """The same in words."""
 
 
 class LongRagState(RagState, total=False):
@@ -47,7 +49,7 @@ class ReadTask(Shared):
     sources: list[Source]
 
 
-class LongRagContext(RagContext):
+class LongRagContext(PickingContext):
     """Settings of LongRAG."""
 
     top_k: int = Field(default=8, ge=1, le=100, description="How many units to retrieve.")
@@ -60,9 +62,6 @@ class LongRagContext(RagContext):
     )
     short_answer: bool = Field(
         default=False, description="Make a short answer of the long one, in one more call."
-    )
-    pick_sources: bool = Field(
-        default=False, description="Let a person pick the sources before the answer is written."
     )
     read_prompt: str = prompt_field("read", "read_batch")
     merge_prompt: str = prompt_field("merge", "merge_readings")

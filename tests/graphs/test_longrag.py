@@ -223,10 +223,34 @@ async def test_a_batch_that_cannot_be_read_is_named_and_the_answer_is_partial(
     openai_stub.script = by_stage(read, "The lamps have parts of brass [1].")
     result = await run(build(), QUESTION, context(index, reader_tokens=3_000))
     assert result.output["status"] == "partial"
-    assert any("were not read" in warning for warning in result.output["warnings"])
+    [warning] = result.output["warnings"]
+    assert re.match(r"Not read: 1 of 3 parts \(sources \d\): openai:stub: 500", warning)
     openai_stub.script = lambda _: Fault(500, retry_after=0)
-    with pytest.raises(ModelUnavailable, match="None of the sources could be read"):
+    with pytest.raises(ModelUnavailable, match="None of the sources could be read") as caught:
         await run(build(), QUESTION, context(index, reader_tokens=3_000))
+    assert str(caught.value).count("openai:stub") == 1
+
+
+async def test_one_warning_tells_of_all_batches_that_were_not_read(
+    index_string: IndexString, openai_stub: OpenAIStub
+) -> None:
+    index = await make_documents(index_string("index"), long_documents(6, 6_000))
+    await group(index, unit_tokens=50)
+
+    def read(shown: str) -> Any:
+        if "of lamp 1" in shown or "of lamp 4" in shown:
+            return Fault(500, retry_after=0)
+        return "" if "of lamp 2" in shown else cite_first(shown)
+
+    openai_stub.script = by_stage(read, "The lamps have parts of brass [1].")
+    result = await run(build(), QUESTION, context(index, reader_tokens=3_000))
+    [warning] = result.output["warnings"]
+    assert re.match(r"Not read: 3 of 6 parts \(sources [\d, -]+\), first: openai:stub", warning)
+    named = re.findall(r"(\d+)(?:-(\d+))?", warning.split("sources ")[1].split(")")[0])
+    failed = [reading["batch"] for reading in result.state["readings"] if reading["failed"]]
+    assert [n for first, last in named for n in range(int(first), int(last or first) + 1)] == [
+        n for batch in failed for n in result.state["batches"][batch - 1]
+    ]
 
 
 async def test_the_budgets_end_gives_what_was_read(
