@@ -108,7 +108,9 @@ def _condition(field: str, operator: Any, wanted: Any, kind: FieldType) -> Condi
             return Condition(field, operator, tuple(field_value(value, kind) for value in wanted))
         return Condition(field, operator, field_value(wanted, kind))
     except ValueError as error:
-        raise IndexSchemaMismatch(f"Filter on {field!r}: the value is {error}.") from error
+        number = kind == "text" and isinstance(wanted, int | float)
+        hint = f" On the command line: --filter '{field}=\"{wanted}\"'." if number else ""
+        raise IndexSchemaMismatch(f"Filter on {field!r}: the value is {error}.{hint}") from error
 
 
 def _is_list(value: object) -> bool:

@@ -127,7 +127,8 @@ def _show(report: IngestOutput, grouped: UnitsReport | None) -> None:
     out.print(
         f"{report['added']:,} added, {report['unchanged']:,} unchanged, "
         f"{report['removed']:,} removed, {report['failed_count']:,} failed: "
-        f"{report['chunks']:,} chunks in {report['seconds']:.1f} s"
+        f"{report['chunks']:,} chunk{'' if report['chunks'] == 1 else 's'} "
+        f"in {report['seconds']:.1f} s"
     )
     if grouped:
         out.print(

@@ -59,6 +59,7 @@ def test_filters_are_read(filters: dict[str, Any], expected: list[Condition]) ->
         ({"price": 10**400}, "not a number"),
         ({"draft": 1}, "not true or false"),
         ({"author": b"x"}, "not a text"),
+        ({"author": 42}, """42, not a text. On the command line: --filter 'author="42"'."""),
         ({"published": "yesterday"}, "'yesterday', not a date in ISO 8601 form"),
         ({"published": 2024}, "2024, not a date"),
         ({"published": "0001-01-01T00:00+14:00"}, "not a date"),
