@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
+from ragweave.indexing.loading.spacing import close_up
 from ragweave.models.calls import ask_structured
 from ragweave.models.prompt import history_section, prompt, question_section
 from ragweave.models.schemas import StandaloneQuestion
@@ -63,7 +64,8 @@ def read_question(state: Mapping[str, Any]) -> tuple[str, list[AnyMessage], list
     """The question, the messages before it, and the message to add for it, if it is not there yet.
 
     A thread keeps the last turn's `question`; a new human message that nobody has answered is
-    newer than it, unless the caller gave another question along with it.
+    newer than it, unless the caller gave another question along with it. A question in Chinese that
+    is spaced out, as if copied from a PDF, is closed up as documents are; its message is not.
 
     Raises:
         InvalidQuestion: there is none, it is no text, or it is too long.
@@ -86,7 +88,7 @@ def read_question(state: Mapping[str, Any]) -> tuple[str, list[AnyMessage], list
             f"The question has {len(question):,} characters; at most "
             f"{MAX_QUESTION_CHARACTERS:,} are allowed. Put long texts into the index instead."
         )
-    return question, history, asked
+    return close_up(question), history, asked
 
 
 def _text(given: object) -> str:

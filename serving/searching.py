@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ragweave.indexing.loading.spacing import close_up
 from ragweave.nodes.retrieve import search_index, searchable_index
 from ragweave.nodes.sources import numbered
 from ragweave.serving.techniques import settled
@@ -38,6 +39,6 @@ async def asearch(query: str, **settings: Any) -> list[Source]:
             f"There is no index at {context.index} yet; `ragweave ingest PATH` makes one."
         )
     found = await search_index(
-        query.strip(), index=index, embeddings=spec.embeddings, context=context
+        close_up(query.strip()), index=index, embeddings=spec.embeddings, context=context
     )
     return numbered(found)

@@ -44,6 +44,16 @@ def test_the_same_question_again() -> None:
     assert (question, history, len(asked)) == ("first", DONE, 1)
 
 
+def test_a_question_that_is_spaced_out_is_closed_up_and_its_message_is_not() -> None:
+    spaced, closed = "什 么 情 形 为 公 开 发 行 ？", "什么情形为公开发行？"
+    question, history, [message] = read_question({"question": spaced})
+    assert (question, history, message.text) == (closed, [], spaced)
+    later = {"settings": {"asked": closed}, "question": closed, "messages": [message, *DONE[1:]]}
+    assert read_question({**later, "question": spaced})[0] == closed
+    more = [*later["messages"], HumanMessage("and then?")]
+    assert read_question({**later, "messages": more})[0] == "and then?"
+
+
 @pytest.mark.parametrize("state", [{}, {"question": "  \n"}, {"messages": [HumanMessage("")]}])
 def test_an_empty_question_is_refused(state: dict[str, Any]) -> None:
     with pytest.raises(InvalidQuestion, match="is empty"):
