@@ -109,9 +109,7 @@ async def repeated(
             try:
                 async with answered_within(attempt_seconds, server):
                     return await call()
-            except IndexTimeout:
-                continue
-            except IndexUnavailable:
+            except (IndexUnavailable, IndexTimeout):
                 await asyncio.sleep(0.2 * 2**attempt)
         return await call()
 

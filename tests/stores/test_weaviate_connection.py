@@ -213,7 +213,7 @@ async def test_with_replicas_nothing_is_asked_without_end(
     await replicated.spec()
     weaviate_double.fail("Search", Fault(seconds=2), times=20)
     await fails_in_time(replicated.search(QUERY), IndexTimeout)
-    assert len(weaviate_double.calls_of("Search")) == 5
+    assert 2 <= len(weaviate_double.calls_of("Search")) <= 5
     await replicated.aclose()
     await index.aclose()
 
