@@ -26,7 +26,6 @@ from pydantic import ConfigDict, Field, PrivateAttr
 from ragweave.stores.base import (
     Chunk,
     FieldType,
-    Filters,
     Fusion,
     Hit,
     Index,
@@ -38,6 +37,12 @@ from ragweave.stores.documents import to_chunk, to_document
 from ragweave.stores.loop_thread import LoopThread
 from ragweave.stores.registry import open_index
 from ragweave.stores.relevance import with_cosines
+from ragweave.stores.search_options import (
+    check_count,
+    diverse_spec,
+    refuse_unknown,
+    search_spec,
+)
 
 T = TypeVar("T")
 
@@ -47,6 +52,7 @@ class RagweaveVectorStore(VectorStore):
 
     Searches take `filter` (see `ragweave.stores.base.Filters`), and `mode`, `alpha` and `fusion`
     for keyword and hybrid search; a similarity search goes by vectors alone unless told otherwise.
+    What does not exist or fit is refused with `InvalidSetting`.
     Relevance scores, and the `score_threshold` held against them, are cosines in every mode.
     """
 
@@ -103,7 +109,7 @@ class RagweaveVectorStore(VectorStore):
         **kwargs: Any,
     ) -> list[str]:
         """Add texts, replacing those of the same id; returns their ids."""
-        _refuse(kwargs)
+        refuse_unknown(kwargs)
         chunks = _chunks(list(texts), metadatas, ids)
         vectors = self._embedding.embed_documents([chunk.text for chunk in chunks])
         return self._thread.run(self._write(chunks, vectors))
@@ -117,19 +123,19 @@ class RagweaveVectorStore(VectorStore):
         **kwargs: Any,
     ) -> list[str]:
         """Add texts, replacing those of the same id; returns their ids."""
-        _refuse(kwargs)
+        refuse_unknown(kwargs)
         chunks = _chunks(list(texts), metadatas, ids)
         vectors = await self._embedding.aembed_documents([chunk.text for chunk in chunks])
         return await self._thread.arun(self._write(chunks, vectors))
 
     def delete(self, ids: list[str] | None = None, **kwargs: Any) -> bool:
         """Delete by id; everything if no ids are given."""
-        _refuse(kwargs)
+        refuse_unknown(kwargs)
         return self._thread.run(self._delete(ids))
 
     async def adelete(self, ids: list[str] | None = None, **kwargs: Any) -> bool:
         """Delete by id; everything if no ids are given."""
-        _refuse(kwargs)
+        refuse_unknown(kwargs)
         return await self._thread.arun(self._delete(ids))
 
     @classmethod
@@ -185,7 +191,7 @@ class RagweaveVectorStore(VectorStore):
         self, query: str, k: int = 4, **kwargs: Any
     ) -> list[tuple[Document, float]]:
         """The `k` best documents with their scores; higher is better."""
-        spec = _spec(k, text=query, **kwargs)
+        spec = search_spec(k, text=query, **kwargs)
         if spec.mode != "keyword":
             spec = replace(spec, vector=self._embedding.embed_query(query))
         return _scored(self._thread.run(self._search(spec)))
@@ -194,7 +200,7 @@ class RagweaveVectorStore(VectorStore):
         self, query: str, k: int = 4, **kwargs: Any
     ) -> list[tuple[Document, float]]:
         """The `k` best documents with their scores; higher is better."""
-        spec = _spec(k, text=query, **kwargs)
+        spec = search_spec(k, text=query, **kwargs)
         if spec.mode != "keyword":
             spec = replace(spec, vector=await self._embedding.aembed_query(query))
         return _scored(await self._thread.arun(self._search(spec)))
@@ -203,14 +209,14 @@ class RagweaveVectorStore(VectorStore):
         self, embedding: list[float], k: int = 4, **kwargs: Any
     ) -> list[Document]:
         """The `k` documents nearest to a vector."""
-        hits = self._thread.run(self._search(_spec(k, vector=embedding, **kwargs)))
+        hits = self._thread.run(self._search(search_spec(k, vector=embedding, **kwargs)))
         return [document for document, _ in _scored(hits)]
 
     async def asimilarity_search_by_vector(
         self, embedding: list[float], k: int = 4, **kwargs: Any
     ) -> list[Document]:
         """The `k` documents nearest to a vector."""
-        hits = await self._thread.arun(self._search(_spec(k, vector=embedding, **kwargs)))
+        hits = await self._thread.arun(self._search(search_spec(k, vector=embedding, **kwargs)))
         return [document for document, _ in _scored(hits)]
 
     def max_marginal_relevance_search(
@@ -240,7 +246,7 @@ class RagweaveVectorStore(VectorStore):
         **kwargs: Any,
     ) -> list[Document]:
         """Of the `fetch_k` nearest documents, `k` that are unlike each other."""
-        near = self._search_vectors(_spec(fetch_k, vector=embedding, **kwargs))
+        near = self._search_vectors(diverse_spec(embedding, k, fetch_k, lambda_mult, **kwargs))
         return _diverse(self._thread.run(near), embedding, k, lambda_mult)
 
     async def amax_marginal_relevance_search_by_vector(
@@ -252,19 +258,21 @@ class RagweaveVectorStore(VectorStore):
         **kwargs: Any,
     ) -> list[Document]:
         """Of the `fetch_k` nearest documents, `k` that are unlike each other."""
-        near = self._search_vectors(_spec(fetch_k, vector=embedding, **kwargs))
+        near = self._search_vectors(diverse_spec(embedding, k, fetch_k, lambda_mult, **kwargs))
         return _diverse(await self._thread.arun(near), embedding, k, lambda_mult)
 
     def _similarity_search_with_relevance_scores(
         self, query: str, k: int = 4, **kwargs: Any
     ) -> list[tuple[Document, float]]:
-        spec = _spec(k, text=query, vector=self._embedding.embed_query(query), **kwargs)
+        spec = search_spec(k, text=query, vector=self._embedding.embed_query(query), **kwargs)
         return self._thread.run(self._relevant(spec))
 
     async def _asimilarity_search_with_relevance_scores(
         self, query: str, k: int = 4, **kwargs: Any
     ) -> list[tuple[Document, float]]:
-        spec = _spec(k, text=query, vector=await self._embedding.aembed_query(query), **kwargs)
+        spec = search_spec(
+            k, text=query, vector=await self._embedding.aembed_query(query), **kwargs
+        )
         return await self._thread.arun(self._relevant(spec))
 
     # --- on the index's own loop --------------------------------------------------------------
@@ -354,6 +362,8 @@ class RagweaveRetriever(BaseRetriever):
     async def _search(
         self, query: str, vector: list[float] | None, k: int | None
     ) -> list[Document]:
+        wanted = self.k if k is None else k
+        check_count("k", wanted)
         index = self.index
         if isinstance(index, str):
             index = await open_index(index, tenant=self.tenant)
@@ -361,7 +371,7 @@ class RagweaveRetriever(BaseRetriever):
             text=query,
             vector=vector,
             mode=self.mode,
-            k=self.k if k is None else k,
+            k=wanted,
             alpha=self.alpha,
             fusion=self.fusion,
             filters=self.filters,
@@ -386,27 +396,6 @@ def _chunks(
     return [to_chunk(document) for document in documents]
 
 
-def _spec(
-    k: int,
-    *,
-    text: str | None = None,
-    vector: list[float] | None = None,
-    filter: Filters | None = None,
-    mode: SearchMode = "vector",
-    alpha: float = 0.25,
-    fusion: Fusion = "relative",
-) -> SearchSpec:
-    return SearchSpec(
-        text=text,
-        vector=vector,
-        mode=mode,
-        k=k,
-        alpha=alpha,
-        fusion=fusion,
-        filters=filter or {},
-    )
-
-
 def _scored(hits: Sequence[Hit]) -> list[tuple[Document, float]]:
     return [(to_document(hit.chunk), hit.score) for hit in hits]
 
@@ -420,8 +409,3 @@ def _diverse(
     vectors = [list(chunk.vector or ()) for chunk in chunks]
     chosen = maximal_marginal_relevance(np.array(vector), vectors, lambda_mult, k)
     return [to_document(chunks[at]) for at in chosen]
-
-
-def _refuse(unknown: Mapping[str, Any]) -> None:
-    if unknown:
-        raise TypeError(f"unexpected arguments: {', '.join(unknown)}")

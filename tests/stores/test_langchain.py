@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from blockbuster import BlockBuster
@@ -15,7 +16,7 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from pydantic import ValidationError
 
-from ragweave.state.errors import IndexFailure, IndexSchemaMismatch, WriteFailed
+from ragweave.state.errors import IndexFailure, IndexSchemaMismatch, InvalidSetting, WriteFailed
 from ragweave.stores import open_index
 from ragweave.stores.base import Chunk, IndexSpec, SearchSpec
 from ragweave.stores.lance.index import LanceIndex
@@ -71,8 +72,65 @@ def test_filters_and_modes(store: RagweaveVectorStore) -> None:
     assert ids(store.similarity_search("green apple", mode="hybrid", alpha=0.5))[0] == "c"
     with pytest.raises(IndexSchemaMismatch, match="Cannot filter on 'colour'"):
         store.similarity_search("apple", filter={"colour": "red"})
-    with pytest.raises(TypeError, match="colour"):
-        store.similarity_search("apple", colour="red")
+
+
+WRONG_OPTIONS: list[tuple[dict[str, Any], str]] = [
+    ({"mode": "fuzzy"}, 'There is no mode "fuzzy". There are: vector, keyword, hybrid.'),
+    ({"mode": "Hybrid"}, 'There is no mode "Hybrid". Did you mean hybrid?'),
+    ({"fusion": "xx"}, 'There is no fusion "xx". There are: relative, rrf.'),
+    ({"alpha": 7}, "alpha must be a number from 0 to 1, not 7."),
+    ({"alpha": float("nan")}, "alpha must be a number from 0 to 1, not nan."),
+    ({"k": -3}, "k must be a whole number, 0 or more, not -3."),
+    ({"k": "3"}, "k must be a whole number, 0 or more, not '3'."),
+    ({"kk": 3}, 'There is no search option "kk". Did you mean k?'),
+    ({"colour": "red"}, 'There is no search option "colour".'),
+]
+
+
+@pytest.mark.parametrize(("options", "complaint"), WRONG_OPTIONS)
+async def test_what_no_search_knows_is_refused_by_every_method(
+    tmp_path: Path, options: dict[str, Any], complaint: str
+) -> None:
+    """It gave the ranking by vectors, as if nothing had been asked for."""
+    store = RagweaveVectorStore(f"lance:{tmp_path}", Letters())
+    vector = Letters().embed_query("whale")
+    methods: list[tuple[Callable[..., Any], Callable[..., Awaitable[Any]], Any]] = [
+        (store.similarity_search, store.asimilarity_search, "whale"),
+        (store.similarity_search_with_score, store.asimilarity_search_with_score, "whale"),
+        (
+            store.similarity_search_with_relevance_scores,
+            store.asimilarity_search_with_relevance_scores,
+            "whale",
+        ),
+        (store.similarity_search_by_vector, store.asimilarity_search_by_vector, vector),
+        (store.max_marginal_relevance_search, store.amax_marginal_relevance_search, "whale"),
+        (
+            store.max_marginal_relevance_search_by_vector,
+            store.amax_marginal_relevance_search_by_vector,
+            vector,
+        ),
+    ]
+    for search, asearch, query in methods:
+        with pytest.raises(InvalidSetting) as refused:
+            search(query, **options)
+        assert str(refused.value).startswith(complaint)
+        with pytest.raises(InvalidSetting) as refused:
+            await asearch(query, **options)
+        assert str(refused.value).startswith(complaint)
+
+
+def test_numbers_of_a_search_at_their_ends(store: RagweaveVectorStore, name: str) -> None:
+    assert store.similarity_search("whale", k=0) == []
+    assert store.max_marginal_relevance_search("whale", k=0) == []
+    assert ids(store.similarity_search("blue whale", mode="hybrid", alpha=1, k=1)) == ["d"]
+    with pytest.raises(InvalidSetting, match="fetch_k must be a whole number"):
+        store.max_marginal_relevance_search("whale", fetch_k=-1)
+    with pytest.raises(InvalidSetting, match="lambda_mult must be a number from 0 to 1, not 2"):
+        store.max_marginal_relevance_search("whale", lambda_mult=2)
+    retriever = RagweaveRetriever(index=name, mode="keyword")
+    with pytest.raises(InvalidSetting, match="k must be a whole number"):
+        retriever.invoke("whale", k=-3)
+    retriever.close()
 
 
 def test_search_by_vector(store: RagweaveVectorStore) -> None:
