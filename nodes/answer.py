@@ -21,6 +21,7 @@ from ragweave.nodes.write_answer import write_answer
 from ragweave.state.base import RagState
 from ragweave.state.context import RagContext, context_of
 from ragweave.state.records import Source
+from ragweave.state.source_quote import cited_sentence, is_chinese, plain_sentence
 from ragweave.state.text import sentences
 
 PARTIAL_SOURCES = 3
@@ -28,6 +29,12 @@ PARTIAL_SOURCES = 3
 
 _STATED = re.compile(r"(?<!\.)[.!。！]\W{0,8}\Z")
 """How a sentence ends, unlike a heading or a row."""
+
+SENTENCES_ALONE = (
+    "No model wrote this answer: it is the first sentences of the sources, which may not answer "
+    "the question."
+)
+"""The warning that goes with `first_sentences`."""
 
 
 async def answer_question(state: RagState, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -42,7 +49,12 @@ async def answer_question(state: RagState, runtime: Runtime[Any]) -> dict[str, A
     """
     messages = answer_messages(state, context_of(state, runtime.context, RagContext))
     return await write_answer(
-        messages, state, runtime, stage="answer", fallback=first_sentences(state)
+        messages,
+        state,
+        runtime,
+        stage="answer",
+        fallback=first_sentences(state),
+        fallback_warning=SENTENCES_ALONE,
     )
 
 
@@ -60,13 +72,21 @@ def answer_messages(state: RagState, context: RagContext) -> list[BaseMessage]:
 def first_sentences(state: RagState) -> str:
     """What the first sources say first, cited: the best that can be had without a model."""
     excerpts = state.get("excerpts") or {}
-    return " ".join(
-        f"{_first_sentence(source, excerpts)} [{source['number']}]"
+    quotes = [
+        cited_sentence(sentence, source["number"])
         for source in state["sources"][:PARTIAL_SOURCES]
-    )
+        if (sentence := _first_sentence(source, excerpts))
+    ]
+    return ("" if quotes and is_chinese(quotes[0]) else " ").join(quotes)
 
 
 def _first_sentence(source: Source, excerpts: Mapping[str, str]) -> str:
+    """The first one that states something, else the first line of any kind; empty without one."""
     text = excerpts.get(source["id"], source["text"])
-    said = [text[slice(*span)] for span in sentences(text)]
-    return next(filter(_STATED.search, said), said[0] if said else text).strip()
+    first = ""
+    for span in sentences(text):
+        said = plain_sentence(text[slice(*span)])
+        if _STATED.search(said):
+            return said
+        first = first or said
+    return first

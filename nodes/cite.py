@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 
 from ragweave.nodes.citations.claims import Entry, Sentence, read_answer
-from ragweave.nodes.citations.markers import parse
 from ragweave.nodes.citations.quotes import SUPPORTED, Claim, Quote, SourceText, claim_of
 from ragweave.nodes.citations.token_filter import TokenFilter, filtered
+from ragweave.state.markers import parse
 from ragweave.state.records import Citation, Source
 
 __all__ = ["TokenFilter", "Verified", "count_statuses", "renumber", "verify"]

@@ -13,7 +13,7 @@ from langgraph.runtime import Runtime
 from ragweave.indexing.split import TokenCounter
 from ragweave.models.calls import ask_text
 from ragweave.models.prompt import Section, language_section, prompt, question_section
-from ragweave.nodes.answer import first_sentences
+from ragweave.nodes.answer import SENTENCES_ALONE, first_sentences
 from ragweave.nodes.events import decided, emit, failed
 from ragweave.nodes.prompt_room import prompt_counter
 from ragweave.nodes.read import checked
@@ -106,7 +106,7 @@ def _nothing_read(state: LongRagState, runtime: Runtime[LongRagContext]) -> dict
         return {"decisions": decided("merge_readings", "nothing", "No batch says anything of it.")}
     text = first_sentences(state)
     emit(state, runtime, "token", text=text)
-    return {"draft": partial_draft(text)}
+    return {"draft": partial_draft(text), "warnings": [SENTENCES_ALONE]}
 
 
 def _unread(state: LongRagState) -> list[str]:

@@ -24,12 +24,13 @@ async def write_answer(
     *,
     stage: str,
     fallback: str,
+    fallback_warning: str | None = None,
 ) -> dict[str, Any]:
     """Stream the answer to `messages` as tokens, and return the state update with its draft.
 
     Markers of numbers that no source in `sources` has are dropped from the stream. If the budget
-    ends first the draft is `fallback`, and if the model breaks off it is what was said so far;
-    either is partial.
+    ends first the draft is `fallback`, with its warning, and if the model breaks off it is what was
+    said so far; either is partial.
 
     Raises:
         ModelUnavailable: the model gave no answer at all, after all attempts.
@@ -58,7 +59,10 @@ async def write_answer(
             on_text(fallback)
         _flush(tokens, state, runtime)
         draft = partial_draft(failure.text or fallback)
-        return {"draft": draft, **failed(state, runtime, failure)}
+        update = failed(state, runtime, failure)
+        if fallback_warning and fallback and not failure.text:
+            update["warnings"].append(fallback_warning)
+        return {"draft": draft, **update}
     _flush(tokens, state, runtime)
     draft = Draft(
         text=reply.value,

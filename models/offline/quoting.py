@@ -10,8 +10,8 @@ from ragweave.models.offline.relevance import RELEVANT, relevance
 from ragweave.models.offline.sections import all_of, question_of, shown_text
 from ragweave.models.offline.words import key_words, rarity, stems
 from ragweave.models.prompt import Section
-from ragweave.state.quotation import without_loose_marks
-from ragweave.state.text import BULLET, Span, sentences
+from ragweave.state.source_quote import cited_sentence, is_chinese, plain_sentence, unmarked
+from ragweave.state.text import BULLET, sentences
 
 MAX_SENTENCES = 4
 MIN_GAIN = 0.5
@@ -32,10 +32,6 @@ NOTHING_FOUND = "The sources do not answer this question."
 NOTHING_FOUND_ZH = "所给资料没有回答这个问题。"
 
 _CHINESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-_MARKER = re.compile(
-    r"\s*(?:\[\^?\d[\d\s,;–-]*\]_?|【\d[^】]*】|\[(?:source|sources|ref)\.?\s*\d[^\]]*\])",
-    re.IGNORECASE,
-)
 _ASKED = re.compile(r"[?？][\"'”’»)\]）」』*_`]*$")
 _EXCLAIMED = re.compile(r"[!！][\"'”’»)\]）」』*_`]*$")
 _ENDED = re.compile(r"[.!?。！？;；:：][\"'”’»)\]）」』*_`]*$")
@@ -70,13 +66,13 @@ def quote_answer(sections: Sequence[Section]) -> str:
     chosen = _chosen(question, _supporting(question, sources))
     if not chosen:
         return nothing_found(question)
-    space = "" if _CHINESE.search(chosen[0].whole) else " "
-    return space.join(_cited(quote) for quote in _in_reading_order(chosen))
+    space = "" if is_chinese(chosen[0].whole) else " "
+    return space.join(cited_sentence(q.whole, q.number) for q in _in_reading_order(chosen))
 
 
 def nothing_found(question: str) -> str:
     """The sentence that says that no source answers, in the question's language."""
-    return NOTHING_FOUND_ZH if _CHINESE.search(question) else NOTHING_FOUND
+    return NOTHING_FOUND_ZH if is_chinese(question) else NOTHING_FOUND
 
 
 def _supporting(question: str, sources: Sequence[Section]) -> list[_Quote]:
@@ -94,18 +90,10 @@ def _quotes(sources: Sequence[Section]) -> Iterator[_Quote]:
         spans = sentences(source.text)
         pieces = [source.text[start:end] for start, end in spans]
         for place, piece in enumerate(pieces):
-            sentence = _plain(piece)
+            sentence = plain_sentence(piece)
             if sentence and len(sentence) <= LONGEST:
                 whole = _with_list(sentence, pieces[place + 1 :])
                 yield _Quote(at, place, number, sentence, whole)
-
-
-def _plain(piece: str) -> str:
-    """A sentence on one line, without bullet, and without what looks like a citation of ours."""
-    bullet = BULLET.match(piece)
-    text = _MARKER.sub("", piece[bullet.end() :] if bullet else piece)
-    line = " ".join(text.split()).strip("… ")
-    return line[slice(*without_loose_marks(line, Span(0, len(line))))]
 
 
 def _with_list(sentence: str, following: Sequence[str]) -> str:
@@ -114,7 +102,7 @@ def _with_list(sentence: str, following: Sequence[str]) -> str:
     for item in following if sentence.endswith((":", "：")) else ():
         if not BULLET.match(item) or len(whole) + len(item) > LONGEST:
             break
-        whole = f"{whole} {' '.join(_MARKER.sub('', item).split())}"
+        whole = f"{whole} {unmarked(item)}"
     return whole.rstrip("… ")
 
 
@@ -159,7 +147,7 @@ def _chosen(question: str, quotes: Sequence[_Quote]) -> list[_Quote]:
 def _unfit(sentence: str, question: str) -> float:
     """What its form takes from a sentence's score as an answer."""
     form = _ASKS if _ASKED.search(sentence) else _EXCLAIMS if _EXCLAIMED.search(sentence) else 0.0
-    same = bool(_CHINESE.search(sentence)) == bool(_CHINESE.search(question))
+    same = is_chinese(sentence) == is_chinese(question)
     return form if same else form + _OTHER_SCRIPT
 
 
@@ -167,12 +155,3 @@ def _in_reading_order(quotes: Sequence[_Quote]) -> list[_Quote]:
     """Sources in the order of their best sentence, sentences as they stand in the source."""
     order = list(dict.fromkeys(quote.source for quote in quotes))
     return sorted(quotes, key=lambda quote: (order.index(quote.source), quote.place))
-
-
-def _cited(quote: _Quote) -> str:
-    """The sentence with its citation before its full stop; one that has none is given one."""
-    chinese = bool(_CHINESE.search(quote.whole))
-    stop = _STOP.search(quote.whole)
-    body = quote.whole[: stop.start()] if stop else quote.whole.rstrip(";；:：")
-    end = stop[0] if stop else "。" if chinese else "."
-    return f"{body}{'' if chinese else ' '}[{quote.number}]{end}"

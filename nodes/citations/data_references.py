@@ -8,12 +8,12 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ragweave.nodes.answer_output import reworded
-from ragweave.nodes.citations.markers import parse
 from ragweave.nodes.citations.token_filter import TokenFilter
 from ragweave.nodes.events import emit
 from ragweave.state.base import RagState
 from ragweave.state.context import context_of
 from ragweave.state.local_search import GraphContext
+from ragweave.state.markers import parse
 from ragweave.state.records import Source
 
 MOST_IDS = 5

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ragweave.nodes.citations.markers import parse
 from ragweave.nodes.citations.token_filter import TokenFilter
+from ragweave.state.markers import parse
 
 
 def renumber_markers(text: str, numbers: Mapping[int, int]) -> str:

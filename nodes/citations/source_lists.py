@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from ragweave.nodes.citations.markers import leading
+from ragweave.state.markers import leading
 
 _LABEL = re.compile(
     r"[\s>#*_\-•]*(?:sources?|references?|citations?|works\s+cited|bibliography|footnotes?"

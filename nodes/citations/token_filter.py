@@ -16,8 +16,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from ragweave.nodes.citations.held_text import HeldText, may_be_between_markers
-from ragweave.nodes.citations.markers import CLOSERS, OPENERS, Marker, may_become, parse
 from ragweave.nodes.citations.source_lists import Entry, footnotes, is_label, read_entry
+from ragweave.state.markers import CLOSERS, OPENERS, Marker, may_become, parse
 
 _WORD = r"[^\s`~:：\[［【〔(（]+"
 _PLAIN = re.compile(rf"{_WORD}(?:[ \t]+{_WORD})*")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.nodes.citations.markers import LONGEST, leading, may_become, parse
+from ragweave.state.markers import LONGEST, leading, may_become, parse
 
 KNOWN = frozenset({1, 2, 3})
 

@@ -22,7 +22,6 @@ from ragweave.models.offline.quoting import (
     NOTHING_FOUND,
     NOTHING_FOUND_ZH,
     _chosen,
-    _cited,
     _quotes,
 )
 from ragweave.models.offline.relevance import PARTLY, RELEVANT, relevance
@@ -403,7 +402,8 @@ def test_prefers_statements_and_the_language_of_the_question(
     question: str, text: str, first: str
 ) -> None:
     quotes = list(_quotes([Section("source", text, {"number": "1"})]))
-    assert _cited(_chosen(question, quotes)[0]) == first
+    best = _chosen(question, quotes)[0]
+    assert cited_sentence(best.whole, best.number) == first
 
 
 @pytest.mark.parametrize(
