@@ -10,6 +10,7 @@ from ragweave.models.embedding import embed_query
 from ragweave.nodes.events import emit
 from ragweave.nodes.sources import source_of, traced_documents
 from ragweave.nodes.tracing import traced_search
+from ragweave.state import missing
 from ragweave.state.base import RagState
 from ragweave.state.context import DEFAULT_INDEX, RagContext, context_of
 from ragweave.state.errors import IndexMissing
@@ -32,7 +33,7 @@ async def retrieve_documents(state: RagState, runtime: Runtime[Any]) -> dict[str
 
 def no_index_yet(context: RagContext) -> str:
     """The warning for a default index that was not made yet."""
-    return f"There is no index at {context.index} yet; `ragweave ingest PATH` makes one."
+    return missing.no_index_yet(context.index, context.tenant)
 
 
 async def searchable_index(context: RagContext) -> tuple[Index, IndexSpec | None]:
@@ -45,10 +46,7 @@ async def searchable_index(context: RagContext) -> tuple[Index, IndexSpec | None
     index = await open_index(context.index, tenant=context.tenant)
     spec = await index.spec()
     if spec is None and context.index != DEFAULT_INDEX:
-        raise IndexMissing(
-            f"There is no index at {context.index}. Make it with "
-            f"`ragweave ingest PATH --index {context.index}`, or name another."
-        )
+        raise IndexMissing(missing.no_index(context.index, context.tenant))
     if spec is not None and context.embeddings:
         spec.expect_embeddings(context.embeddings, index.name)
     return index, spec

@@ -18,8 +18,9 @@ from ragweave.models.calls import ask_text
 from ragweave.models.embedding import embed_query
 from ragweave.nodes.tavily_search import tavily_search
 from ragweave.nodes.web import SEARCH_SECONDS, web_is_configured
-from ragweave.state.context import DEFAULT_INDEX, RagContext
+from ragweave.state.context import RagContext
 from ragweave.state.errors import RagweaveError
+from ragweave.state.missing import making
 from ragweave.stores import open_index
 from ragweave.stores.open_graph import open_graph
 
@@ -128,12 +129,11 @@ async def _index(context: RagContext) -> Check:
     server = await index.ping()
     spec = await index.spec()
     if spec is None or not await index.count():
-        option = "" if context.index == DEFAULT_INDEX else f" --index '{context.index}'"
         return Check(
             name="index",
             status="warning",
             detail=f"{context.index} ({server}): nothing is there yet.",
-            fix=f"ragweave ingest PATH{option}",
+            fix=making("ingest", context.index, context.tenant),
         )
     if context.embeddings:
         spec.expect_embeddings(context.embeddings, index.name)

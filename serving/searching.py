@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ragweave.indexing.loading.spacing import close_up
-from ragweave.nodes.retrieve import search_index, searchable_index
+from ragweave.nodes.retrieve import no_index_yet, search_index, searchable_index
 from ragweave.nodes.sources import numbered
 from ragweave.serving.techniques import settled
 from ragweave.state.base import MAX_QUESTION_CHARACTERS
@@ -35,9 +35,7 @@ async def asearch(query: str, **settings: Any) -> list[Source]:
         )
     index, spec = await searchable_index(context)
     if spec is None:
-        raise IndexMissing(
-            f"There is no index at {context.index} yet; `ragweave ingest PATH` makes one."
-        )
+        raise IndexMissing(no_index_yet(context))
     found = await search_index(
         close_up(query.strip()), index=index, embeddings=spec.embeddings, context=context
     )

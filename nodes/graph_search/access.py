@@ -18,6 +18,7 @@ from ragweave.nodes.graph_search.row_sizes import RowSizes
 from ragweave.nodes.query_vectors import query_vector
 from ragweave.nodes.sources import traced_documents
 from ragweave.nodes.tracing import traced_search
+from ragweave.state import missing
 from ragweave.state.context import DEFAULT_EMBEDDINGS, DEFAULT_INDEX, IndexContext
 from ragweave.state.errors import IndexMissing
 from ragweave.state.local_search import GraphContext
@@ -77,7 +78,7 @@ async def searchable_graph(context: GraphContext, question: str) -> SearchableGr
 
 def no_graph_yet(context: IndexContext) -> str:
     """The warning for a default index that has no graph yet."""
-    return f"{context.index} has no knowledge graph yet; `ragweave graph-index PATH` makes one."
+    return missing.no_graph_yet(context.index, context.tenant)
 
 
 @traced_search(

@@ -45,7 +45,7 @@ class LanceFolder:
         # LanceDB takes a bare relative path for the name of a database in its cloud.
         self._base = path.expanduser().absolute()
         self._name = name
-        self._tenant = tenant
+        self.tenant = tenant
         self.path = self._base / TENANTS / _folder_of(tenant) if tenant else self._base
         self.label = label
         self._connection: AsyncConnection | None = None
@@ -132,9 +132,9 @@ class LanceFolder:
     def _check_tenancy(self) -> None:
         """An index either has tenants or has none; whoever does not say which sees nothing."""
         chunks = f"{self._table('chunks')}.lance"
-        if self._tenant and (self._base / chunks).is_dir():
+        if self.tenant and (self._base / chunks).is_dir():
             raise IndexSchemaMismatch(f"{self.label} has no tenants. Leave the tenant out.")
-        if not self._tenant and any(self._base.glob(f"{TENANTS}/*/{chunks}")):
+        if not self.tenant and any(self._base.glob(f"{TENANTS}/*/{chunks}")):
             raise IndexSchemaMismatch(f"{self.label} is divided between tenants. Name one.")
 
     def _prepare(self) -> None:

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl
 import pyarrow as pa
 
 from ragweave.state.errors import IndexMissing, IndexSchemaMismatch, InvalidSetting
+from ragweave.state.missing import no_graph
 from ragweave.stores.base import IndexSpec
 from ragweave.stores.graph import (
     EMBEDDED,
@@ -139,10 +140,7 @@ class LanceGraph:
     async def _current_versions(self) -> dict[TableName, int]:
         opened = {table: await self._rows[table].open() for table in TABLES}
         if opened["entities"] is None:
-            raise IndexMissing(
-                f"{self.name} has no knowledge graph. Make it with "
-                f"`ragweave graph-index PATH --index {self.name}`."
-            )
+            raise IndexMissing(no_graph(self.name, self._folder.tenant))
         async with self._folder.guard("read", READ_SECONDS):
             return {name: await table.version() for name, table in opened.items() if table}
 

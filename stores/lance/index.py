@@ -23,6 +23,7 @@ import pyarrow as pa
 from lancedb.table import AsyncTable
 
 from ragweave.state.errors import IndexMissing, IndexSchemaMismatch, InvalidSetting
+from ragweave.state.missing import no_index
 from ragweave.stores.analysis import ANALYSIS_VERSION, query_terms
 from ragweave.stores.base import (
     Chunk,
@@ -325,7 +326,7 @@ class LanceIndex:
     async def _existing(self) -> _Made:
         if made := await self._open():
             return made
-        raise IndexMissing(f"There is no index {self.name}. Make it with `ragweave ingest PATH`.")
+        raise IndexMissing(no_index(self.name, self._folder.tenant))
 
     def _check_analysis(self, made: _Made) -> None:
         if made.analysis != ANALYSIS_VERSION:

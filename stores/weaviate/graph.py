@@ -11,6 +11,7 @@ from typing import Any
 from weaviate.classes.query import Filter, MetadataQuery
 
 from ragweave.state.errors import IndexMissing
+from ragweave.state.missing import no_graph
 from ragweave.stores.base import IndexSpec
 from ragweave.stores.checks import check_vector, report_write
 from ragweave.stores.graph import (
@@ -67,10 +68,7 @@ class WeaviateGraph:
             access,
             main,
             graph_collections,
-            missing=(
-                "There is no knowledge graph at {}. Make it with "
-                f"`ragweave graph-index PATH --index {name}`."
-            ),
+            missing=no_graph(name, access.tenant),
         )
         self._rows = {table: self._table(table) for table in TABLES}
         self._state = Table(
@@ -174,10 +172,7 @@ class WeaviateGraph:
     async def _expect_graph(self) -> IndexSpec:
         spec = await self._layout.spec()
         if spec is None:
-            raise IndexMissing(
-                f"{self.name} has no knowledge graph. Make it with "
-                f"`ragweave graph-index PATH --index {self.name}`."
-            )
+            raise IndexMissing(no_graph(self.name, self._access.tenant))
         return spec
 
     async def _tell_readers(self) -> None:

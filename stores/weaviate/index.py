@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from weaviate.classes.query import Filter
 
 from ragweave.state.errors import IndexMissing, InvalidSetting
+from ragweave.state.missing import no_index
 from ragweave.stores.base import (
     Chunk,
     DocumentRecord,
@@ -65,7 +66,7 @@ class WeaviateIndex:
         address = access.address
         self._access = access
         self._vector = address.vector
-        self._layout = Layout(access, address.collection)
+        self._layout = Layout(access, address.collection, missing=no_index(name, access.tenant))
         self._chunks = Table(
             access,
             address.collection,

@@ -52,7 +52,7 @@ class Layout:
         main: str,
         definitions: Definitions = index_collections,
         *,
-        missing: str = "There is no index at {}. Make it with `ragweave ingest PATH`.",
+        missing: str,
     ) -> None:
         self._access = access
         self._main = main
@@ -95,7 +95,7 @@ class Layout:
         """
         spec = await self.searched_spec()
         if spec is None:
-            raise IndexMissing(self._missing.format(self._where))
+            raise IndexMissing(self._missing)
         return spec
 
     async def ping(self) -> str:

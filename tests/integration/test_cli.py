@@ -252,7 +252,7 @@ def test_doctor_says_what_is_wrong(ragweave: Ragweave) -> None:
     assert any(line.startswith("error   model") and "OPENAI_API_KEY" in line for line in lines)
     assert any(line.startswith("error   web search") for line in lines)
     assert any(line.startswith("warning index") for line in lines)
-    assert any("-> ragweave ingest PATH --index 'lance:no'" in line for line in lines)
+    assert any("-> ragweave ingest PATH --index lance:no" in line for line in lines)
 
 
 def test_a_drawing(ragweave: Ragweave, tmp_path: Path) -> None:
@@ -276,6 +276,15 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     "index kind": (["ask", PILOT, "--index", "elastic:x"], "and graphrag:PATH for local_search"),
     "settings of": (["settings", "drfit"], "Did you mean drift"),
     "search in no index": (["search", "x", "--index", "lance:nowhere"], "lance:nowhere"),
+    "tenant": (
+        ["search", "x", "--index", "lance:no where?name=a", "--tenant", "nobody"],
+        'There is no index at lance:no where?name=a (tenant "nobody"). Make it with '
+        "`ragweave ingest PATH --index 'lance:no where?name=a' --tenant nobody`, or name another.",
+    ),
+    "tenant's graph": (
+        ["ask", "x", "-t", "drift", "--index", "lance:no&where", "--tenant", "nobody"],
+        "`ragweave graph-index PATH --index 'lance:no&where' --tenant nobody`",
+    ),
     "embeddings": (
         ["ask", PILOT, "--embeddings", "openai:x"],
         "was made with embeddings 'offline'",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -172,8 +173,12 @@ async def test_an_unknown_tenant_has_no_index_and_is_not_made_by_reading(
     assert await unknown.spec() is None
     assert await unknown.search(SearchSpec(vector=[1.0, 2.0], mode="vector")) == []
     assert (await unknown.get(["a"]), await unknown.count()) == ([], 0)
-    with pytest.raises(IndexMissing, match="ragweave ingest"):
+    with pytest.raises(IndexMissing, match='tenant "unknown"') as refused:
         await unknown.upsert([chunk("b")])
+    command = str(refused.value).split("`")[1]  # to be pasted: `&` would end it in a shell
+    assert shlex.split(command) == [
+        *("ragweave", "ingest", "PATH", "--index", string, "--tenant", "unknown")
+    ]
     assert await unknown.spec() is None
     await acme.aclose()
     await unknown.aclose()
