@@ -23,6 +23,8 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
 from pydantic import ConfigDict, Field, PrivateAttr
 
+from ragweave.state.errors import IndexMissing
+from ragweave.state.missing import no_index
 from ragweave.stores.base import (
     Chunk,
     FieldType,
@@ -317,7 +319,8 @@ class RagweaveVectorStore(VectorStore):
 class RagweaveRetriever(BaseRetriever):
     """An index as a LangChain retriever, so that a trace shows what was retrieved.
 
-    Each document's metadata has `score` and `score_kind` besides. Unknown settings are refused.
+    Each document's metadata has `score` and `score_kind` besides. Unknown settings are refused, and
+    an index that is not there raises `IndexMissing`.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
@@ -377,6 +380,8 @@ class RagweaveRetriever(BaseRetriever):
             filters=self.filters,
         )
         hits = await index.search(spec)
+        if not hits and await index.spec() is None:  # a typo must not look like "nothing relevant"
+            raise IndexMissing(no_index(index.name, self.tenant))
         if self.score_threshold is not None:
             near = await with_cosines(index, hits, vector or [])
             hits = [hit for hit, cosine in near if cosine >= self.score_threshold]

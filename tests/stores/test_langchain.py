@@ -16,7 +16,13 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from pydantic import ValidationError
 
-from ragweave.state.errors import IndexFailure, IndexSchemaMismatch, InvalidSetting, WriteFailed
+from ragweave.state.errors import (
+    IndexFailure,
+    IndexMissing,
+    IndexSchemaMismatch,
+    InvalidSetting,
+    WriteFailed,
+)
 from ragweave.stores import open_index
 from ragweave.stores.base import Chunk, IndexSpec, SearchSpec
 from ragweave.stores.lance.index import LanceIndex
@@ -241,6 +247,23 @@ def test_retriever(store: RagweaveVectorStore, name: str) -> None:
     words = RagweaveRetriever(index=name, mode="keyword")
     assert ids(words.invoke("whale")) == ["d"]
     words.close()
+
+
+async def test_an_index_that_is_not_there_is_not_one_without_answers(
+    store: RagweaveVectorStore, name: str
+) -> None:
+    there = RagweaveRetriever(index=name, mode="keyword")
+    assert await there.ainvoke("zebra") == []
+    missing = RagweaveRetriever(index=f"{name}x", mode="keyword")
+    with pytest.raises(IndexMissing, match=f"There is no index at {name}x. Make it with"):
+        await asyncio.to_thread(missing.invoke, "whale")
+    with pytest.raises(IndexMissing, match="ragweave ingest PATH"):
+        await missing.ainvoke("whale")
+    nobodys = RagweaveRetriever(index=f"{name}x", mode="keyword", tenant="nobody")
+    with pytest.raises(IndexMissing, match=r'\(tenant "nobody"\).* --tenant nobody`'):
+        await nobodys.ainvoke("whale")
+    for retriever in (there, missing, nobodys):
+        await asyncio.to_thread(retriever.close)
 
 
 def test_settings_of_the_retriever_are_not_passed_over(name: str) -> None:
