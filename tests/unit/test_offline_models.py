@@ -45,6 +45,7 @@ from ragweave.models.schemas import (
 from ragweave.models.static import DIMENSION, static_model
 from ragweave.models.tokens import token_counter
 from ragweave.state.records import Source
+from ragweave.state.source_quote import cited_sentence
 
 MODEL = ExtractiveChatModel()
 
@@ -417,9 +418,8 @@ def test_prefers_statements_and_the_language_of_the_question(
     ],
 )
 def test_the_words_of_a_quotation_are_those_of_the_source(text: str, cited: str) -> None:
-    assert [_cited(quote) for quote in _quotes([Section("source", text, {"number": "1"})])] == [
-        cited
-    ]
+    [quote] = _quotes([Section("source", text, {"number": "1"})])
+    assert cited_sentence(quote.whole, quote.number) == cited
 
 
 def test_an_answer_to_be_mended_stays_as_it_is() -> None:
