@@ -21,6 +21,11 @@ T = TypeVar("T")
 
 OFFLINE = "offline"
 
+_OWN_EMBEDDINGS = (
+    " Your own: call `ragweave.models.register` with this name first; RagweaveVectorStore keeps "
+    "the name given as `embeddings_name=` with an index that it makes."
+)
+
 _chat_models: dict[str, BaseChatModel] = {}
 _embeddings: dict[str, Embeddings] = {}
 
@@ -80,7 +85,7 @@ async def embeddings(name: str) -> Embeddings:
     """
     if name in _embeddings:
         return _embeddings[name]
-    _check_known(name, "embeddings", _embeddings)
+    _check_known(name, "embeddings", _embeddings, _OWN_EMBEDDINGS)
     return await _build_once(name, _built.get().embeddings, _build_embeddings)
 
 
@@ -113,7 +118,7 @@ def _build_embeddings(name: str) -> Embeddings:
     return build_embeddings(name)
 
 
-def _check_known(name: str, kind: str, registered: Iterable[str]) -> None:
+def _check_known(name: str, kind: str, registered: Iterable[str], advice: str = "") -> None:
     if name != OFFLINE and ":" not in name:
         known = ", ".join([OFFLINE, "openai:MODEL", "PROVIDER:MODEL", *sorted(registered)])
-        raise InvalidSetting(f'There is no {kind} "{name}". Known: {known}.')
+        raise InvalidSetting(f'There is no {kind} "{name}". Known: {known}.{advice}')

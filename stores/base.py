@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from ragweave.state.context import DEFAULT_EMBEDDINGS
 from ragweave.state.errors import IndexSchemaMismatch
 from ragweave.state.records import ScoreKind
 
@@ -40,11 +41,18 @@ class IndexSpec:
 
         An index that embeds for itself, such as a LangChain retriever, has none and fits any.
         """
-        if self.embeddings and name != self.embeddings:
-            raise IndexSchemaMismatch(
-                f"{index} was made with embeddings {self.embeddings!r}, not {name!r}. Leave "
-                f"`embeddings` empty to use those, or ingest into another index."
+        if not self.embeddings or name == self.embeddings:
+            return
+        advice = "Leave `embeddings` empty to use those, or ingest into another index."
+        if self.embeddings != DEFAULT_EMBEDDINGS and ":" not in self.embeddings:
+            advice = (
+                "Leave `embeddings` empty and have those registered under that name "
+                "(`ragweave.models.register`), or make the index with a name that a context "
+                "knows (`embeddings_name=` of RagweaveVectorStore)."
             )
+        raise IndexSchemaMismatch(
+            f"{index} was made with embeddings {self.embeddings!r}, not {name!r}. {advice}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,14 +73,15 @@ class RagweaveVectorStore(VectorStore):
             index: index string, registered name, or an index object (which is not closed here).
             embedding: makes the vectors.
             tenant: whose index, if it is divided between tenants and given by its string.
-            embeddings_name: kept with the index, to notice other embeddings. The name that a
-                graph's context has for them lets graphs search the index too.
+            embeddings_name: kept with the index, to notice other embeddings; by default
+                `offline` for `OfflineEmbeddings`, and the class's name for others. The name that
+                a graph's context has for them lets graphs search the index too.
             fields: metadata fields to filter on, with their types, if the index is made here.
         """
         self._index = index
         self._embedding = embedding
         self._tenant = tenant
-        self._embeddings_name = embeddings_name or type(embedding).__name__
+        self._embeddings_name = embeddings_name or _name_of(embedding)
         self._fields = dict(fields or {})
         self._thread = LoopThread()
         self._finalizer = weakref.finalize(self, self._thread.close)
@@ -386,6 +387,11 @@ class RagweaveRetriever(BaseRetriever):
             near = await with_cosines(index, hits, vector or [])
             hits = [hit for hit, cosine in near if cosine >= self.score_threshold]
         return [to_document(hit.chunk, score=hit.score, score_kind=hit.kind) for hit in hits]
+
+
+def _name_of(embedding: Embeddings) -> str:
+    """The name that contexts know embeddings by, where they have one, else that of their class."""
+    return str(getattr(embedding, "ragweave_name", type(embedding).__name__))
 
 
 def _chunks(

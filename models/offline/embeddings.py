@@ -16,6 +16,9 @@ class OfflineEmbeddings(Embeddings):
     An empty text becomes a fixed vector that is close to no other.
     """
 
+    ragweave_name = "offline"
+    """What a context calls them; a vector store keeps it with an index that it makes."""
+
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Embed texts."""
         return static_model().embed(texts).tolist()  # type: ignore[no-any-return]

@@ -16,6 +16,8 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from pydantic import ValidationError
 
+from ragweave.models.offline.embeddings import OfflineEmbeddings
+from ragweave.serving import aask
 from ragweave.state.errors import (
     IndexFailure,
     IndexMissing,
@@ -230,6 +232,29 @@ def test_other_embeddings_are_noticed(store: RagweaveVectorStore, name: str) -> 
         pytest.raises(IndexSchemaMismatch, match="holds vectors of 'Letters', not 'openai:m'"),
     ):
         other.add_texts(["text"])
+
+
+@pytest.mark.parametrize("named", ["offline", None])
+async def test_questions_are_asked_of_what_offline_embeddings_made(
+    name: str, named: str | None
+) -> None:
+    store = RagweaveVectorStore(name, OfflineEmbeddings())
+    await store.aadd_texts(["The blue whale is the largest animal."])
+    await asyncio.to_thread(store.close)
+    answer = await aask("Which animal is the largest?", index=name, embeddings=named)
+    assert "blue whale" in answer["answer"]
+    await aclose_all()
+
+
+async def test_what_helps_with_embeddings_of_ones_own_is_said(
+    store: RagweaveVectorStore, name: str
+) -> None:
+    assert store.embeddings
+    with pytest.raises(IndexSchemaMismatch, match=r"'Letters', not 'offline'.*embeddings_name="):
+        await aask("Which animal is the largest?", index=name, embeddings="offline")
+    with pytest.raises(InvalidSetting, match=r'no embeddings "Letters".*models\.register.*_name='):
+        await aask("Which animal is the largest?", index=name)
+    await aclose_all()
 
 
 def test_an_index_object_is_used_as_it_is(tmp_path: Path) -> None:
