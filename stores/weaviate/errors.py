@@ -153,8 +153,9 @@ def _refusal(text: str, server: Server) -> IndexFailure:
 
 def _timeout(server: Server, seconds: float) -> IndexTimeout:
     return IndexTimeout(
-        f"Weaviate at {server} did not answer within {seconds:g} s. If it is only busy, allow more "
-        f"with `timeout=` or `write_timeout=` in the index string."
+        f"Weaviate at {server} did not answer within {seconds:g} s. Check its gRPC port too "
+        f"({server.grpc_port}, `grpc_port=` in the index string). If it is only busy, allow more "
+        f"with `timeout=` or `write_timeout=` there."
     )
 
 
