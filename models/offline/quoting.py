@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from ragweave.models.offline.relevance import RELEVANT, relevance
@@ -17,7 +17,7 @@ MAX_SENTENCES = 4
 MIN_GAIN = 0.5
 """A further sentence must be worth this share of the first one."""
 SHORTEST = 5
-"""Words, or pairs of Chinese characters; an exclamation tells too little."""
+"""Words, or pairs of Chinese characters, of a sentence that is quoted whatever words it has."""
 LONGEST = 700
 """Characters of a quotation, the list after a colon included; what is longer is no sentence."""
 _REPEATED = 0.5
@@ -25,6 +25,8 @@ _REPEATED = 0.5
 _ASKS = 0.3
 """What it costs a sentence to ask something itself: it is seldom an answer."""
 _EXCLAIMS = 0.15
+_IS_SHORT = 0.2
+"""What it costs to be shorter than `SHORTEST`: of two that answer, the longer says more."""
 _OTHER_SCRIPT = 0.3
 """What it costs a sentence not to be written in the script of the question."""
 
@@ -35,7 +37,7 @@ _CHINESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _ASKED = re.compile(r"[?？][\"'”’»)\]）」』*_`]*$")
 _EXCLAIMED = re.compile(r"[!！][\"'”’»)\]）」』*_`]*$")
 _ENDED = re.compile(r"[.!?。！？;；:：][\"'”’»)\]）」』*_`]*$")
-_STOP = re.compile(r"[.!?。！？]+[\"'”’»)\]）」』*_`]*$")
+_STATED = re.compile(r"(?<!\.)[.。][\"'”’»)\]）」』*_`]*$")
 _DRAWN = re.compile(r"([=\-~^*#_+|])\1{3,}|^(?:>>>|@\w|import |from \w+ import |def |class )")
 _PROSE = 0.6
 """Share of letters among the characters of prose; code and tables have fewer."""
@@ -81,7 +83,8 @@ def _supporting(question: str, sources: Sequence[Section]) -> list[_Quote]:
     if not any(item.score >= RELEVANT for item in judged):
         return []
     quotes = list(_quotes(sources))
-    return [quote for quote in quotes if _is_prose(quote.sentence)] or quotes
+    asked = key_words(question).keys()
+    return [quote for quote in quotes if _is_quotable(quote.sentence, asked)] or quotes
 
 
 def _quotes(sources: Sequence[Section]) -> Iterator[_Quote]:
@@ -106,10 +109,19 @@ def _with_list(sentence: str, following: Sequence[str]) -> str:
     return whole.rstrip("… ")
 
 
+def _is_quotable(text: str, asked: Collection[str]) -> bool:
+    """Whether it is prose, and if it is short, a statement that has a word of the question."""
+    if _is_short(text) and not (_STATED.search(text) and not stems(text).isdisjoint(asked)):
+        return False
+    return _is_prose(text)
+
+
+def _is_short(text: str) -> bool:
+    return len(text.split()) < SHORTEST and len(_CHINESE.findall(text)) < 2 * SHORTEST
+
+
 def _is_prose(text: str) -> bool:
     if _DRAWN.search(text) or not _ENDED.search(text):
-        return False
-    if len(text.split()) < SHORTEST and len(_CHINESE.findall(text)) < 2 * SHORTEST:
         return False
     seen = text.replace(" ", "")
     return sum(map(str.isalpha, seen)) >= _PROSE * len(seen)
@@ -147,6 +159,7 @@ def _chosen(question: str, quotes: Sequence[_Quote]) -> list[_Quote]:
 def _unfit(sentence: str, question: str) -> float:
     """What its form takes from a sentence's score as an answer."""
     form = _ASKS if _ASKED.search(sentence) else _EXCLAIMS if _EXCLAIMED.search(sentence) else 0.0
+    form += _IS_SHORT if _is_short(sentence) else 0.0
     same = is_chinese(sentence) == is_chinese(question)
     return form if same else form + _OTHER_SCRIPT
 
