@@ -56,7 +56,7 @@ async def astream(
     context = settled(context_type(graph), settings, f"setting of {technique}")
     for model in {context.model, context.hidden_model}:
         await chat_model(model)  # one that does not exist is said before any work is done
-    if approve is None and (setting := _asks_a_person(context)):
+    if approve is None and (setting := asks_a_person(context)):
         raise InvalidSetting(f"{setting} asks a person: pass `approve`, or choose another.")
     config: RunnableConfig = {"configurable": {"thread_id": "1"}, "run_id": run_id}
     if approve is not None:
@@ -76,7 +76,7 @@ async def astream(
     yield Answer.of(technique, state)
 
 
-def _asks_a_person(context: RagContext) -> str | None:
+def asks_a_person(context: RagContext) -> str | None:
     """The setting by which a run may have to wait for a person."""
     if getattr(context, "web_search", None) == "ask":
         return 'web_search="ask"'

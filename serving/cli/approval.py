@@ -8,6 +8,23 @@ from contextlib import contextmanager
 from typing import Any
 
 from ragweave.serving.cli.screen import err, one_line
+from ragweave.serving.techniques import context_type, load, settled
+from ragweave.state.errors import InvalidSetting
+
+
+def expect_no_questions(technique: str, given: Mapping[str, Any]) -> None:
+    """Check that a run which has no terminal asks nobody.
+
+    Raises:
+        InvalidSetting: a setting has it ask, or a setting does not exist or does not fit.
+    """
+    from ragweave.serving.streaming import asks_a_person
+
+    schema = context_type(load(technique))
+    setting = asks_a_person(settled(schema, given, f"setting of {technique}"))
+    if setting is not None:
+        option = "--web ask" if setting.startswith("web_search") else f"--set {setting}"
+        raise InvalidSetting(f"{option} needs a terminal to ask on.")
 
 
 async def approve_on_terminal(asked: Mapping[str, Any]) -> object:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ragweave.serving.cli.approval import approve_on_terminal
+from ragweave.serving.cli.approval import approve_on_terminal, expect_no_questions
 from ragweave.serving.cli.options import (
     Embeddings,
     Filter,
@@ -97,8 +97,8 @@ def ask(
     given |= {name: value for name, value in named.items() if value is not None}
     page = Page(steps=not (quiet or as_json), text=not as_json)
     approve = page.asking(approve_on_terminal) if sys.stdin.isatty() else None
-    if approve is None and given.get("web_search") == "ask":
-        raise InvalidSetting("--web ask needs a terminal to ask on.")
+    if approve is None:
+        expect_no_questions(technique, given)
     asked = text_argument(question)
 
     async def answered() -> Answer:

@@ -305,7 +305,15 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     "value": (["search", "x", "--top-k", "many"], "See `ragweave search --help`."),
     "command": (["aks", PILOT], "No such command 'aks'. Did you mean 'ask'? See `ragweave --help`"),
     "path": (["ingest", "no/such/folder"], "No such file or folder: 'no/such/folder'"),
-    "web without a person": (["ask", PILOT, "--web", "ask"], "--web ask"),
+    "web without a person": (["ask", PILOT, "--web", "ask"], "--web ask needs a terminal to ask"),
+    "sources without a person": (
+        ["ask", PILOT, "--set", "pick_sources=true"],
+        "--set pick_sources needs a terminal to ask on.",
+    ),
+    "cost without a person": (
+        ["ask", PILOT, "-t", "drift", "--set", "approve_above_calls=5"],
+        "--set approve_above_calls needs a terminal to ask on.",
+    ),
     "web of another": (
         ["ask", PILOT, "-t", "citation", "--web", "always"],
         "never searches the web",
