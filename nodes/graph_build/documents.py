@@ -25,8 +25,9 @@ from ragweave.nodes.graph_build.plan import (
     units_of,
 )
 from ragweave.state.context import context_of, settings_of
-from ragweave.state.errors import InvalidSetting
+from ragweave.state.errors import IndexMissing, InvalidSetting
 from ragweave.state.graph_index import GraphIndexContext, GraphIndexState
+from ragweave.state.missing import no_graph
 from ragweave.state.records import no_usage
 from ragweave.stores.base import IndexSpec
 from ragweave.stores.graph import GraphChanges, GraphDocument, GraphTables, TextUnit
@@ -49,6 +50,7 @@ async def prepare_graph_index(state: GraphIndexState, runtime: Runtime[Any]) -> 
     """Check what is to be done, and make the graph or check that it fits the embeddings.
 
     Raises:
+        IndexMissing: there is no graph to delete from.
         InvalidSetting: nothing was given, a path does not exist, or there is nothing to read in it
             (and no graph from which to remove what was there).
         IndexSchemaMismatch: the graph was made with other embeddings.
@@ -60,6 +62,8 @@ async def prepare_graph_index(state: GraphIndexState, runtime: Runtime[Any]) -> 
     paths = await asyncio.to_thread(load_files.check_paths, paths)  # before a graph is made
     build = await build_of(context)
     made = await build.graph.spec()
+    if made is None and not paths:
+        raise IndexMissing(no_graph(context.index, context.tenant))
     if made is None and not delete:
         await asyncio.to_thread(load_files.expect_files, paths)
     if made is not None and context.embeddings:
@@ -126,6 +130,7 @@ async def load_documents(state: GraphIndexState, runtime: Runtime[Any]) -> dict[
         "failed": found.failed,
         "failed_count": found.failed_count,
         "text_units": len(units),
+        "warnings": _not_found(state, stored),
         **plan,
     }
 
@@ -191,6 +196,24 @@ def _load(
     return found
 
 
+def _not_found(state: GraphIndexState, stored: GraphTables) -> list[str]:
+    """A warning about names of documents to delete that no document has."""
+    there = {name for document in stored.documents for name in _names(document)}
+    names = ", ".join(repr(name) for name in state["delete"] if name not in there)
+    if not names:
+        return []
+    return [
+        f"Nothing to delete was found by the name {names}: give the id of a document, or its path "
+        "as it was when it was indexed."
+    ]
+
+
+def _names(document: GraphDocument) -> set[str]:
+    """What a document can be deleted by."""
+    path = document.metadata.get("path")
+    return {document.id} if path is None else {document.id, path}
+
+
 def _gone(state: GraphIndexState, stored: GraphTables, found: _Found) -> set[str]:
     """Documents to delete: those named, and those below a given path that are there no more."""
     there = {*found.unchanged, *found.hashes}
@@ -198,7 +221,7 @@ def _gone(state: GraphIndexState, stored: GraphTables, found: _Found) -> set[str
     gone = set()
     for document in stored.documents:
         path = document.metadata.get("path")
-        named = document.id in state["delete"] or path in state["delete"]
+        named = not _names(document).isdisjoint(state["delete"])
         below = path is not None and any(load_files.is_below(path, root) for root in roots)
         if named or (below and document.id not in there and path not in found.unread):
             gone.add(document.id)

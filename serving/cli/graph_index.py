@@ -78,10 +78,15 @@ def graph_index(
                 *(paths or []), delete=delete or [], on_progress=on_progress, **settings_given
             )
         )
+    found_none = bool(delete) and not paths and not report["removed"]
     if as_json:
         print_json(report)
+    elif found_none:
+        raise InvalidSetting(" ".join(report["warnings"]))
     else:
         _show(report, prices, dry_run=dry_run)
+    if found_none:
+        raise typer.Exit(2)
     if report["failed"]:
         raise typer.Exit(1)
 

@@ -104,6 +104,19 @@ def test_offline_update_and_delete(ragweave: Ragweave, data: Path, folder: Path)
     (folder / law).unlink()
     gone = json.loads(ragweave("graph-index", "--delete", law, *index, folder=folder).out)
     assert gone["removed"] == 1
+    again = ragweave("graph-index", "--delete", law, *index, folder=folder)
+    assert (again.code, json.loads(again.out)["removed"]) == (2, 0)
+    mistaken = ragweave("graph-index", "--delete", law, *index[:2], folder=folder)
+    assert mistaken.err == (
+        f"ragweave: Nothing to delete was found by the name {law!r}: give the id of a document, or "
+        "its path as it was when it was indexed.\n"
+    )
+    assert (mistaken.code, mistaken.out) == (2, "")
+    pep = f"docs/{PEPS[0]}"
+    some = ("graph-index", "--delete", "nosuch", "--delete", pep, "--dry-run", *index[:2])
+    one = ragweave(*some, folder=folder)
+    assert (one.code, "1 to remove" in one.out) == (0, True)
+    assert "Warning: Nothing to delete was found by the name 'nosuch': " in one.err
     counts = ("entities", "relationships", "communities", "reports")
     assert [gone[name] for name in counts] == [first[name] for name in counts]
 
@@ -116,6 +129,10 @@ def test_offline_update_and_delete(ragweave: Ragweave, data: Path, folder: Path)
 MISTAKES: dict[str, tuple[list[str], str]] = {
     "nothing": ([], "Nothing to index"),
     "path": (["none"], "No such file or folder: 'none'"),
+    "no graph": (
+        ["--delete", "nosuch", "--index", "lance:none"],
+        "lance:none has no knowledge graph. Make it with `ragweave graph-index PATH --index",
+    ),
     "price": (["docs", "--price", "cheap"], "--price takes IN/OUT"),
     "setting": (["docs", "--set", "gleaning=1"], "Did you mean gleanings"),
     "read only": (["docs", "--index", "graphrag:{dulce}"], "GraphRAG"),
