@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import re
 
-from ragweave.state.markers import LONGEST, OPENERS, leading
+from ragweave.state.markers import CLOSERS, LONGEST, OPENERS, leading
 from ragweave.state.quotation import without_loose_marks
 from ragweave.state.text import BULLET, Span
 
+_DEEPEST = 4
+"""How deep markers may stand in each other."""
 _OPENER = re.compile(f"[{re.escape(OPENERS)}]")
+_BRACKET = re.compile(f"[{re.escape(OPENERS + CLOSERS)}]")
 _GOES_WITH_IT = re.compile(r"\((?:https?://|[#/])[^\s()]*\)|_(?!\w)")
 """What follows a marker and is part of it: a link, or the end of a footnote of reStructuredText."""
 _BETWEEN = re.compile(r"\s*(?:[,;，；、/&]|and\b|or\b|和|与|及)?\s*", re.IGNORECASE)
@@ -29,12 +32,16 @@ def plain_sentence(piece: str) -> str:
 def unmarked(text: str) -> str:
     """`text` on one line, without anything that would be read as a citation marker.
 
-    What is left when a marker is gone may be one itself, as of `[1[2]]`, and goes too.
+    What is left when a marker is gone may be one itself, as of `[1[2]]`, and goes too. Of text
+    that nests them deeper than any author does, the brackets go: time stays linear in the text.
     """
     line = " ".join(text.split())
-    while (shorter := _without_markers(line)) != line:
+    for _ in range(_DEEPEST):
+        shorter = _without_markers(line)
+        if shorter == line:
+            return line
         line = shorter
-    return line
+    return _BRACKET.sub("", line)
 
 
 def cited_sentence(sentence: str, number: int | str) -> str:

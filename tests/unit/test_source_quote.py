@@ -54,6 +54,7 @@ def test_what_goes_with_a_marker_and_what_is_none(text: str, shown: str) -> None
 def test_long_text_of_brackets_takes_linear_time() -> None:
     assert unmarked("[" * 20_000) == "[" * 20_000
     assert unmarked("[2] " * 20_000) == ""
+    assert unmarked("[1" * 20_000 + "]" * 20_000) == "1" * 19_996
 
 
 @pytest.mark.parametrize("marker", MARKERS)
