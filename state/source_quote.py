@@ -18,7 +18,7 @@ _BRACKET = re.compile(f"[{re.escape(OPENERS + CLOSERS)}]")
 _GOES_WITH_IT = re.compile(r"\((?:https?://|[#/])[^\s()]*\)|_(?!\w)")
 """What follows a marker and is part of it: a link, or the end of a footnote of reStructuredText."""
 _BETWEEN = re.compile(r"\s*(?:[,;，；、/&]|and\b|or\b|和|与|及)?\s*", re.IGNORECASE)
-_CHINESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+CHINESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _STOP = re.compile(r"[.!?。！？]+[\"'”’»)\]）」』*_`]*$")
 
 
@@ -55,7 +55,7 @@ def cited_sentence(sentence: str, number: int | str) -> str:
 
 def is_chinese(text: str) -> bool:
     """Whether there are Chinese or Japanese characters in it: words are not spaced then."""
-    return _CHINESE.search(text) is not None
+    return CHINESE.search(text) is not None
 
 
 def _without_markers(line: str) -> str:

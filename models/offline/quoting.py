@@ -10,7 +10,13 @@ from ragweave.models.offline.relevance import RELEVANT, relevance
 from ragweave.models.offline.sections import all_of, question_of, shown_text
 from ragweave.models.offline.words import key_words, rarity, stems
 from ragweave.models.prompt import Section
-from ragweave.state.source_quote import cited_sentence, is_chinese, plain_sentence, unmarked
+from ragweave.state.source_quote import (
+    CHINESE,
+    cited_sentence,
+    is_chinese,
+    plain_sentence,
+    unmarked,
+)
 from ragweave.state.text import BULLET, sentences
 
 MAX_SENTENCES = 4
@@ -33,7 +39,6 @@ _OTHER_SCRIPT = 0.3
 NOTHING_FOUND = "The sources do not answer this question."
 NOTHING_FOUND_ZH = "所给资料没有回答这个问题。"
 
-_CHINESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _ASKED = re.compile(r"[?？][\"'”’»)\]）」』*_`]*$")
 _EXCLAIMED = re.compile(r"[!！][\"'”’»)\]）」』*_`]*$")
 _ENDED = re.compile(r"[.!?。！？;；:：][\"'”’»)\]）」』*_`]*$")
@@ -117,7 +122,7 @@ def _is_quotable(text: str, asked: Collection[str]) -> bool:
 
 
 def _is_short(text: str) -> bool:
-    return len(text.split()) < SHORTEST and len(_CHINESE.findall(text)) < 2 * SHORTEST
+    return len(text.split()) < SHORTEST and len(CHINESE.findall(text)) < 2 * SHORTEST
 
 
 def _is_prose(text: str) -> bool:

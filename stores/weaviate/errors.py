@@ -52,6 +52,9 @@ _MISSING = ("could not find class", "class not found", "tenant not found", "no s
 _PASSING = (
     "cannot achieve consistency level",
     "cannot reach enough replicas",
+    'replica "',  # of what one node answered to another
+    "another replica",
+    "i/o timeout",
     "leader not found",
     "non-existing index",  # of a collection that is just being made
     "shutting down",

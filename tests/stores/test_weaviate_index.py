@@ -257,6 +257,7 @@ async def test_when_every_object_of_a_batch_is_refused_all_are_named(
     "reason",
     [
         "broadcast: cannot reach enough replicas",
+        'replica "weaviate-0": dial tcp 10.0.0.3:7101: i/o timeout',
         "failed to execute query: rpc error: code = Canceled desc = grpc: the client connection "
         "is closing",
     ],
