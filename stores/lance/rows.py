@@ -9,6 +9,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from ragweave.state.errors import IndexSchemaMismatch
@@ -116,7 +117,7 @@ def chunk_rows(checked: Sequence[CheckedChunk], spec: IndexSpec) -> pa.Table:
         **{name: [getattr(chunk, name) for chunk in chunks] for name in _CHUNK_COLUMNS},
         "meta_json": [item.meta_json for item in checked],
         TERMS: [" ".join(terms(f"{chunk.title or ''}\n{chunk.text}")) for chunk in chunks],
-        VECTOR: [item.vector for item in checked],
+        VECTOR: [np.asarray(item.vector, dtype=np.float32) for item in checked],
         **{column(field): [item.fields[field] for item in checked] for field in spec.fields},
     }
     return pa.table([pa.array(arrays[field.name], field.type) for field in schema], schema=schema)

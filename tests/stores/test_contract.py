@@ -634,6 +634,13 @@ async def test_a_filter_that_does_not_fit_is_refused(catalogue: Index) -> None:
 # --- grouping by parent -------------------------------------------------------------------------
 
 
+async def test_a_vector_may_be_of_whole_numbers(made: Index) -> None:
+    """Even of some that single precision rounds."""
+    await made.upsert([chunk("a", "apple", [2**25 + 1, 1, 0])])
+    (stored,) = await made.get(["a"], vectors=True)
+    assert stored.vector == pytest.approx([2**25, 1, 0])
+
+
 @pytest.mark.parametrize("mode", ["vector", "keyword", "hybrid"])
 async def test_k_parents_where_one_has_501_of_the_best_chunks(made: Index, mode: Any) -> None:
     big = [
