@@ -53,7 +53,7 @@ async def answer_question(state: RagState, runtime: Runtime[Any]) -> dict[str, A
         state,
         runtime,
         stage="answer",
-        fallback=first_sentences(state),
+        fallback=lambda: first_sentences(state),
         fallback_warning=SENTENCES_ALONE,
     )
 

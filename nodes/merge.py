@@ -54,7 +54,7 @@ async def _merged(state: LongRagState, runtime: Runtime[LongRagContext]) -> dict
     whole = "\n\n".join(notes)
     if context.short_answer:
         return await _long_answer(messages, whole, warnings, state, runtime)
-    written = await write_answer(messages, state, runtime, stage="merge", fallback=whole)
+    written = await write_answer(messages, state, runtime, stage="merge", fallback=lambda: whole)
     return {
         **written,
         "draft": _marked(written["draft"], state),
@@ -72,7 +72,7 @@ async def shorten_answer(state: LongRagState, runtime: Runtime[LongRagContext]) 
         question_section(state["question"]),
         language_section(context.language),
     )
-    written = await write_answer(messages, state, runtime, stage="shorten", fallback=long)
+    written = await write_answer(messages, state, runtime, stage="shorten", fallback=lambda: long)
     return {**written, "draft": _marked(written["draft"], state)}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -23,14 +23,14 @@ async def write_answer(
     runtime: Runtime[Any],
     *,
     stage: str,
-    fallback: str,
+    fallback: Callable[[], str],
     fallback_warning: str | None = None,
 ) -> dict[str, Any]:
     """Stream the answer to `messages` as tokens, and return the state update with its draft.
 
     Markers of numbers that no source in `sources` has are dropped from the stream. If the budget
-    ends first the draft is `fallback`, with its warning, and if the model breaks off it is what was
-    said so far; either is partial.
+    ends first the draft is what `fallback` makes, with its warning, and if the model breaks off it
+    is what was said so far; either is partial.
 
     Raises:
         ModelUnavailable: the model gave no answer at all, after all attempts.
@@ -55,14 +55,13 @@ async def write_answer(
     except CallFailed as failure:
         if not failure.text and not isinstance(failure, BudgetReached):
             raise
-        if not failure.text:
-            on_text(fallback)
+        made = "" if failure.text else fallback()
+        on_text(made)
         _flush(tokens, state, runtime)
-        draft = partial_draft(failure.text or fallback)
         update = failed(state, runtime, failure)
-        if fallback_warning and fallback and not failure.text:
+        if made and fallback_warning:
             update["warnings"].append(fallback_warning)
-        return {"draft": draft, **update}
+        return {"draft": partial_draft(failure.text or made), **update}
     _flush(tokens, state, runtime)
     draft = Draft(
         text=reply.value,

@@ -84,7 +84,9 @@ async def reduce_answers(state: DriftState, runtime: Runtime[DriftContext]) -> d
     try:
         return {
             **update,
-            **await write_answer(messages, shown, runtime, stage="reduce", fallback=fallback),
+            **await write_answer(
+                messages, shown, runtime, stage="reduce", fallback=lambda: fallback
+            ),
         }
     except ModelUnavailable as failure:
         emit(state, runtime, "token", text=fallback)
